@@ -1,5 +1,5 @@
-# earth for one model. `options` is a named list in R's own names; what is absent has earth's default.
-# x is a matrix or, where there are factors, a data frame.
+# earth for one model. `options` is a named list with R's names; absent options have earth's defaults.
+# x is a matrix, or a data frame if there are factors.
 
 fit.earth <- function(x, y, weights, options, seed = NULL, object = NULL, subset = NULL) {
   args <- c(list(x = quote(x), y = quote(y)), language.options(options, environment()))
@@ -12,17 +12,17 @@ fit.earth <- function(x, y, weights, options, seed = NULL, object = NULL, subset
     show.contrasts()
     on.exit(detach("pyearthdof:contrasts", character.only = TRUE))
   }
-  # Symbols, not values, so that $call stays short: a call with the data in it is slow to deparse.
+  # Symbols instead of values keep $call short: a call that includes the data is slow to deparse.
   with.gam(options$varmod.method, with.seed(seed, eval(as.call(c(quote(earth::earth), args)))))
 }
 
-# earth looks for the package of a gam on the search path; there it is for as long as it takes.
+# earth looks for the package of a gam on the search path, where it is attached for this call.
 with.gam <- function(method, expr) {
   is.here <- any(c("package:gam", "package:mgcv") %in% search())
   if (is.null(method) || !grepl("gam$", method) || is.here) return(expr)
   before <- search()
   on.exit(for (name in setdiff(search(), before)) detach(name, character.only = TRUE))
-  # A package that fails to load writes why; the last word is ours.
+  # Suppress the output of a package that fails to load; the error below replaces it.
   here <- function(package) suppressWarnings(suppressMessages(
     require(package, character.only = TRUE, quietly = TRUE, warn.conflicts = FALSE)))
   if (!here("gam") && !here("mgcv"))
@@ -31,12 +31,12 @@ with.gam <- function(method, expr) {
   expr
 }
 
-# R looks for earth's contrasts of a factor response on the search path, where earth need not be.
+# R looks for earth's contrasts of a factor response on the search path, which may not include earth.
 show.contrasts <- function()
   attach(list(contr.earth.response = earth::contr.earth.response), name = "pyearthdof:contrasts",
          warn.conflicts = FALSE)
 
-# Options as they stand in the call. What has no short text goes to `env` and stands there by its name.
+# Options as written in the call. Those without a short text are stored in `env` and referred to by name.
 language.options <- function(options, env) {
   if (!is.null(options$allowed)) {
     env$allowed <- allowed.function(options$allowed)
@@ -46,7 +46,7 @@ language.options <- function(options, env) {
   options
 }
 
-# A function from Python arrives as a number; earth wants the argument names that it documents.
+# A Python function is passed as a number; earth requires its documented argument names.
 allowed.function <- function(number) {
   force(number)
   function(degree, pred, parents, namesx, first)
@@ -63,7 +63,7 @@ glm.language <- function(glm) {
   as.call(c(quote(list), glm))
 }
 
-# Evaluate with R's own generators and a seed; guarded() puts the user's back afterwards.
+# Evaluate with R's default generators and a seed; guarded() restores the user's afterwards.
 with.seed <- function(seed, expr) {
   if (!is.null(seed))
     set.seed(seed, kind = "default", normal.kind = "default", sample.kind = "default")
@@ -75,7 +75,7 @@ earth.one <- function(x, y, weights, subset, options, seed = NULL) {
   c(describe.earth(fit), list(object = serialize(fit, NULL)))
 }
 
-# The pruning pass again, without a forward pass. x, y and weights as in earth.one; for a formula its text
+# Repeat the pruning pass without a forward pass. x, y and weights as in earth.one; for a formula, its text
 # and data as in earth.formula.one.
 earth.reprune <- function(object, x, y, weights, subset, options, seed = NULL) {
   object <- unserialize(object)
@@ -85,7 +85,7 @@ earth.reprune <- function(object, x, y, weights, subset, options, seed = NULL) {
   c(describe.earth(fit), list(object = serialize(fit, NULL)))
 }
 
-# What Python keeps of a fit, without dimnames; names go as character vectors of their own.
+# The parts of a fit stored in Python, without dimnames; names are separate character vectors.
 describe.earth <- function(fit) {
   list(
     dirs = unname(fit$dirs), cuts = unname(fit$cuts), term.names = rownames(fit$dirs),
@@ -112,7 +112,7 @@ describe.glm <- function(fit) {
        converged = each("converged"), y = unname(do.call(cbind, lapply(fit$glm.list, `[[`, "y"))))
 }
 
-# The tables of R's cross-validation, each with the names of its rows and columns.
+# The tables of R's cross-validation, each with its row and column names.
 describe.cv <- function(fit) {
   if (is.null(fit$cv.list)) return(NULL)
   counts <- c("cv.nterms.selected.by.gcv", "cv.nvars.selected.by.gcv")
@@ -127,7 +127,7 @@ describe.table <- function(tab) {
   list(values = unname(as.matrix(tab)), rows = rows, columns = colnames(tab))
 }
 
-# A variance model as numbers; one of a gam is only its method. Linear models have no dirs.
+# A variance model as numbers; for a gam, only its method. Linear models have no dirs.
 describe.varmod <- function(fit) {
   varmod <- fit$varmod
   if (is.null(varmod)) return(NULL)
@@ -139,7 +139,7 @@ describe.varmod <- function(fit) {
                 names = names(stats::coef(model)), stderr = as.double(varmod$iter.stderr),
                 rsq = as.double(varmod$iter.rsq))
   if (!inherits(model, "earth")) return(found)
-  # in the order of the selected terms, which coef() changes
+  # in the order of the selected terms, unlike coef()
   found$coef <- as.double(model$coefficients)
   found$names <- rownames(model$coefficients)
   kept <- model$selected.terms
@@ -147,7 +147,7 @@ describe.varmod <- function(fit) {
                 cuts = unname(model$cuts[kept, , drop = FALSE])))
 }
 
-# R's own text of a fit that was kept as bytes.
+# R's text for a fit stored as bytes.
 earth.summary <- function(object, options = list()) {
   fit <- unserialize(object)
   utils::capture.output(print(do.call(summary, c(list(fit), options))))
@@ -157,11 +157,11 @@ earth.residuals <- function(object, type)
   unname(as.matrix(stats::residuals(unserialize(object), type = type, warn = FALSE)))
 
 # Prediction intervals of a fit whose variance model is a gam. x is NULL, a data frame, or the matrix of
-# the predictors, also where a formula made them.
+# the predictors, also for a formula.
 earth.interval <- function(object, x, interval, level) {
   fit <- unserialize(object)
   if (is.matrix(x)) fit$terms <- fit$varmod$parent$terms <- NULL
-  # A fit from elsewhere need not find bs or ns here, and should find nothing else.
+  # A fit from another session may not find bs or ns, and should find nothing else.
   else if (is.data.frame(x) && !is.null(fit$terms))
     environment(fit$terms) <- environment(fit$varmod$parent$terms) <- formula.functions()
   if (is.matrix(x) && startsWith(fit$varmod$method, "x.")) x <- as.data.frame(x)
@@ -169,7 +169,7 @@ earth.interval <- function(object, x, interval, level) {
            unname(as.matrix(predict(fit, newdata = x, interval = interval, level = level))))
 }
 
-# R's importance of predictors (evimp) of a fit that was kept as bytes.
+# R's importance of predictors (evimp) for a fit stored as bytes.
 earth.importance <- function(object) {
   table <- earth::evimp(unserialize(object))
   list(names = rownames(table), values = matrix(table[, c(3, 4, 6)], ncol = 3))

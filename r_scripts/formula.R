@@ -1,23 +1,23 @@
-# Formulas from users. What a formula may hold is decided in Python (formula/guard.py): what comes here was
-# read there, found to be known, and written again. Here it is evaluated where nothing but these functions
-# exists.
+# Formulas from users. Python (formula/guard.py) decides what a formula may contain: it has parsed, checked
+# and rewritten the formulas received here. They are evaluated in an environment with only these
+# functions.
 
 formula.arithmetic <- c("+", "-", "*", "/", "^", "(")
 formula.elementwise <- c("I", "log", "log2", "log10", "log1p", "exp", "sqrt", "abs", "sin", "cos", "tan", "pmin",
                          "pmax", "as.numeric", "as.integer", "round", "floor", "ceiling", "trunc", "sign", "%%",
                          "%/%", "findInterval")
 formula.logical <- c("!", "&", "|", "==", "!=", "<", "<=", ">", ">=", "is.na")
-# One number of whole columns.
+# Summaries of whole columns.
 formula.summaries <- c("mean", "median", "min", "max", "sum", "var", "sd", "quantile")
-# With other arguments than columns; functions of stats; and values.
+# Functions with arguments other than columns; functions of stats; and values.
 formula.others <- c("~", "list", "c", "cbind", "ifelse", "factor", "as.factor", "ordered", "as.ordered",
                     "as.character", "droplevels", "[", "interaction", "cut", "scale", "%in%", ":", "seq", "seq_len", "rep", "rev", "range")
 formula.stats <- c("poly", "offset", "relevel", "median", "sd", "var", "quantile")
 formula.values <- list(pi = pi, T = TRUE, F = FALSE, letters = letters, LETTERS = LETTERS,
                        month.abb = month.abb, month.name = month.name)
 
-# Every call of a formula is a symbol that is looked up here. `list` is what model.frame makes of the
-# variables. Only the `wanted` functions, if told: they are stored with a fit, and bs alone has 26 kB.
+# Every call in a formula is looked up here. model.frame wraps the variables in `list`. Only the `wanted`
+# functions are included, if given: they are stored with a fit, and bs alone has 26 kB.
 formula.functions <- function(wanted = NULL) {
   known <- new.env(parent = emptyenv())
   in.base <- c(formula.others, formula.arithmetic, formula.elementwise, formula.logical, formula.summaries)
@@ -25,7 +25,7 @@ formula.functions <- function(wanted = NULL) {
     assign(name, get(name, envir = baseenv(), mode = "function"), envir = known)
   for (name in names(formula.values)) assign(name, formula.values[[name]], envir = known)
   for (name in formula.stats) assign(name, get(name, envir = asNamespace("stats")), envir = known)
-  # range() looks for its method where it is called.
+  # range() looks up its method in the calling environment.
   known$range <- function(..., na.rm = FALSE) range(..., na.rm = na.rm)
   environment(known$range) <- baseenv()
   known$`::` <- function(package, name) get(as.character(substitute(name)), envir = known, inherits = FALSE)
@@ -36,7 +36,7 @@ formula.functions <- function(wanted = NULL) {
   known
 }
 
-# The formula of a text, in an environment of its own. `columns` are the names of the data.
+# Parse a formula into its own environment. `columns` are the names of the data.
 known.formula <- function(text, columns) {
   check.locale(c(text, columns))
   formula <- parse(text = text, keep.source = FALSE, encoding = "UTF-8")[[1]]
@@ -49,16 +49,16 @@ refuse.formula <- function(...) {
   stop(structure(class = c("refused", "error", "condition"), list(message = sentence, call = NULL)))
 }
 
-# Names are symbols to R, which are in the locale's encoding.
+# R stores names as symbols in the locale's encoding.
 check.locale <- function(texts) {
   is.foreign <- function(text) any(charToRaw(text) > as.raw(127))
   if (!l10n_info()[["UTF-8"]] && any(vapply(texts, is.foreign, NA)))
-    refuse.formula("it or a column name has other characters than ASCII, which R cannot hold in the ",
+    refuse.formula("it or a column name has characters other than ASCII, which R cannot represent in the ",
                    "locale ", Sys.getlocale("LC_CTYPE"), "; start Python with LC_ALL=C.UTF-8")
 }
 
-# What may be given to the functions that take more than variables, the same whatever R's own version
-# knows beside it: newer ones gave bs another argument.
+# Permitted arguments of functions that take more than variables, independent of R's version: newer
+# versions gave bs another argument.
 formula.signatures <- list(
   poly = stats::poly, log = function(x, base) NULL, round = function(x, digits) NULL,
   bs = function(x, df, knots, degree, intercept, Boundary.knots) NULL,
@@ -68,7 +68,7 @@ formula.signatures <- list(
   max = function(..., na.rm) NULL, sum = function(..., na.rm) NULL,
   quantile = function(x, probs, na.rm, names) NULL)
 
-# As a list in which every variable is called x.
+# As a list with every variable called x.
 matched.arguments <- function(call, name) {
   definition <- formula.signatures[[name]]
   matched <- tryCatch(match.call(definition, call, expand.dots = FALSE), error = function(e)
@@ -78,7 +78,7 @@ matched.arguments <- function(call, name) {
   args
 }
 
-# poly(x, 2) and poly(x, z, degree = 2): what follows x is the degree or more variables.
+# poly(x, 2) and poly(x, z, degree = 2): further arguments are the degree or more variables.
 poly.arguments <- function(call, args) {
   odd <- setdiff(names(args), c("x", "...", "degree", "raw", "coefs"))
   if (length(odd)) refuse.formula(short.text(call), ": poly takes variables, degree and raw")
@@ -99,17 +99,17 @@ short.text <- function(value) {
 }
 
 # earth with a formula. `sent` is the data, see formula.data, `weights` a vector or NULL, `subset` 1-based row
-# numbers or NULL, `options` and `seed` as in earth.one, `object` an earlier fit to prune again.
+# numbers or NULL, `options` and `seed` as in earth.one, `object` an earlier fit to reprune.
 earth.formula.one <- function(text, sent, weights, subset, options, seed = NULL, object = NULL) {
   data <- formula.data(sent)
   formula <- known.formula(text, names(data))
-  # The levels of texts are sorted by their characters' numbers, wherever R runs.
+  # Levels of strings are sorted by character codes in every locale.
   collation <- Sys.getlocale("LC_COLLATE")
   on.exit(Sys.setlocale("LC_COLLATE", collation))
   Sys.setlocale("LC_COLLATE", "C")
   args <- c(list(formula = formula, data = quote(data)), language.options(options, environment()))
   if (!is.null(weights)) {
-    # model.frame looks for weights in the data first, so their name must be nobody's.
+    # model.frame looks for weights in the data first, so their name must be unused.
     name <- utils::tail(make.unique(c(names(data), "case weights")), 1)
     assign(name, weights, envir = environment(formula))
     args$weights <- as.name(name)
@@ -130,11 +130,11 @@ earth.formula.one <- function(text, sent, weights, subset, options, seed = NULL,
   c(describe.earth(fit), list(object = serialize(fit, NULL)))
 }
 
-# A list of a data frame, the units of the dates in it, and of what is a matrix its columns and their names.
+# A list of a data frame, the units of its dates, and the columns of its matrices with their names.
 formula.data <- function(sent) {
   data <- sent$columns
   for (name in names(sent$dates)) data[[name]] <- as.date(data[[name]], sent$dates[[name]])
-  # A matrix stands where its first column stood, which matters for a dot.
+  # A matrix takes the position of its first column, which matters for a dot.
   for (name in names(sent$matrices)) {
     parts <- sent$matrices[[name]]$parts
     values <- as.matrix(data[parts])
@@ -153,13 +153,13 @@ as.date <- function(values, unit) {
 
 is.sum <- function(expression) is.call(expression) && identical(expression[[1]], quote(`+`))
 
-# earth hands a + b ~ . to the package Formula, which fails where cbind(a, b) ~ . works.
+# earth passes a + b ~ . to the package Formula, which can fail although cbind(a, b) ~ . works.
 sum.advice <- function(left)
   paste0("; for several responses write cbind(", paste(all.vars(left), collapse = ", "), ") ~ ...")
 
-# How the formula of a fit makes predictors of a data frame: its variables with the numbers that R found
-# for them (predvars), and its terms as products of variables. list(reason = ) where it uses more than is
-# known here, and whether there is an offset.
+# Describe how the formula of a fit turns a data frame into predictors: its variables with R's values
+# (predvars), and its terms as products of variables. For an unsupported formula, a list with the reason
+# and a flag for an offset.
 describe.formula <- function(fit) {
   if (is.null(fit$terms)) return(list(reason = "the model was fitted without a formula", offset = FALSE))
   tryCatch(describe.terms(fit), error = function(e)
@@ -170,7 +170,7 @@ describe.terms <- function(fit) {
   terms <- fit$terms
   responses <- if (is.null(attr(terms, "Response"))) attr(terms, "response") else attr(terms, "Response")
   factors <- attr(terms, "factors")
-  # With a + b ~ x the responses are terms, too.
+  # With a + b ~ x the responses are also terms.
   terms.kept <- if (length(responses) > 1) seq_len(ncol(factors))[-responses] else seq_len(ncol(factors))
   factors <- full.dummies(factors[, terms.kept, drop = FALSE], terms)
   offset <- attr(terms, "offset")
@@ -187,7 +187,7 @@ formula.text <- function(terms) {
   paste(deparse(terms, width.cutoff = 500), collapse = " ")
 }
 
-# Without an intercept model.matrix gives the first factor that it meets a column for each level.
+# Without an intercept, model.matrix gives the first factor a column for each level.
 full.dummies <- function(factors, terms) {
   is.factor <- attr(terms, "dataClasses")[seq_len(nrow(factors))] %in%
     c("factor", "ordered", "logical", "character")
@@ -200,11 +200,11 @@ describe.variable <- function(index, fit) {
   terms <- fit$terms
   variable <- without.packages(attr(terms, "variables")[[index + 1]])
   unknown <- setdiff(all.names(variable), c(all.vars(variable), ls(formula.functions(), all.names = TRUE)))
-  if (length(unknown)) refuse.formula("it calls ", unknown[1], ", which is not known here")
+  if (length(unknown)) refuse.formula("it calls ", unknown[1], ", which is not supported")
   label <- names(attr(terms, "dataClasses"))[index]
   kind <- attr(terms, "dataClasses")[[index]]
   if (!grepl("^(numeric|nmatrix\\.[0-9]+|logical|factor|ordered|character)$", kind))
-    refuse.formula(label, " is no number and no factor")
+    refuse.formula(label, " is neither a number nor a factor")
   if (kind == "character") kind <- "factor"
   if (kind %in% c("factor", "ordered") && !is.name(variable))
     refuse.formula(label, " is a factor inside a function")
@@ -226,12 +226,12 @@ without.packages <- function(piece) {
 describe.expression <- function(piece) {
   if (is.name(piece) && as.character(piece) %in% names(formula.values)) {
     value <- formula.values[[as.character(piece)]]
-    if (is.character(value)) refuse.formula("it holds ", as.character(piece))
+    if (is.character(value)) refuse.formula("it contains ", as.character(piece))
     return(list(number = as.double(value)))
   }
   if (is.name(piece)) return(list(column = as.character(piece)))
   if (!is.call(piece)) {
-    if (!is.numeric(piece) && !is.logical(piece)) refuse.formula("it holds ", short.text(piece))
+    if (!is.numeric(piece) && !is.logical(piece)) refuse.formula("it contains ", short.text(piece))
     return(list(number = as.double(piece)))
   }
   if (!is.name(piece[[1]])) refuse.formula("it calls ", short.text(piece[[1]]))
@@ -243,7 +243,7 @@ describe.expression <- function(piece) {
     round = describe.function(name, matched.arguments(piece, name)[c("x", "digits")]),
     ifelse = describe.function(name, matched.arguments(piece, name)[c("test", "yes", "no")]),
     mean = , median = , min = , max = , sum = , var = , sd = , quantile = describe.summary(piece, name),
-    factor = , as.factor = , ordered = , as.ordered = , relevel = , interaction = , cut = , scale = refuse.formula("what ", name, " learned is not told by a fit"),
+    factor = , as.factor = , ordered = , as.ordered = , relevel = , interaction = , cut = , scale = refuse.formula("a fit does not record the values of ", name),
     describe.function(name, as.list(piece)[-1]))
 }
 
@@ -279,14 +279,14 @@ describe.spline <- function(piece, name) {
        intercept = isTRUE(as.logical(args$intercept)))
 }
 
-# The columns that a formula makes with R's usual contrasts (guard.R sets them) should be the model's. They
-# are not when its factors were coded in another way, which a fit does not tell.
+# The formula's columns with R's default contrasts (set by guard.R) should be the model's. They differ if
+# its factors were coded in another way, which a fit does not record.
 check.column.names <- function(fit, factors, used) {
   terms <- terms.of.predictors(fit$terms, factors, used)
   frame <- stats::model.frame(terms, example.frame(fit, used))
   names <- setdiff(colnames(stats::model.matrix(terms, frame)), "(Intercept)")
   if (!identical(names, colnames(fit$dirs)))
-    refuse.formula("the model's columns are not those that R's usual contrasts give")
+    refuse.formula("the model's columns are not those of R's default contrasts")
 }
 
 terms.of.predictors <- function(terms, factors, used) {
@@ -299,8 +299,8 @@ terms.of.predictors <- function(terms, factors, used) {
   terms
 }
 
-# Functions that give two numbers whatever their arguments are: names of columns do not depend on values.
-# Splines are evaluated between their boundary knots: outside, R goes on by all of their derivatives.
+# Functions that return two numbers for any arguments: column names do not depend on values. Splines are
+# evaluated between their boundary knots: outside, R extrapolates by all of their derivatives.
 example.functions <- function() {
   known <- formula.functions()
   for (name in setdiff(c(formula.arithmetic, formula.elementwise, "ifelse"), c("I", "(")))
@@ -313,7 +313,7 @@ example.functions <- function() {
   known
 }
 
-# Two rows of data that the formula of a fit takes.
+# Two rows of data accepted by the formula of a fit.
 example.frame <- function(fit, used) {
   frame <- list()
   for (index in used) {
@@ -323,7 +323,7 @@ example.frame <- function(fit, used) {
     values <- if (!is.null(levels)) factor(levels[1:2], levels, ordered = kind == "ordered")
               else if (kind == "logical") c(FALSE, TRUE)
               else c(1, 2)
-    # A column may stand by itself and in a function, too: its kind is told by itself.
+    # A column may appear both alone and in a function; the plain one determines its kind.
     new <- if (is.double(values)) setdiff(columns, names(frame)) else columns
     frame[new] <- rep(list(values), length(new))
   }

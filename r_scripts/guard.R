@@ -1,7 +1,7 @@
 # Every call from Python goes through guarded(): R's conditions become data instead of console text.
 
-# Options that change what R computes or prints. A call has R's own defaults, whatever the user of this
-# R has set.
+# Options that change R's results or output. A call uses R's defaults, independent of the user's
+# settings.
 plain.options <- list(
   contrasts = c(unordered = "contr.treatment", ordered = "contr.poly"), deparse.max.lines = NULL,
   digits = 7L, max.print = 99999L, na.action = "na.omit", OutDec = ".", scipen = 0L,
@@ -9,8 +9,8 @@ plain.options <- list(
   warnPartialMatchDollar = FALSE, width = 80L)
 
 # Call fun(args...). Returns list(value | error, column and refused | interrupt, warnings, messages);
-# refused says that what the user passed is at fault, and the message a sentence of ours.
-# The user's options and random numbers are afterwards as they were.
+# refused marks an error in the user's input, with a message of this package.
+# The user's options and random numbers are restored afterwards.
 guarded <- function(fun, args) {
   users <- options(plain.options)
   seed <- get0(".Random.seed", globalenv(), inherits = FALSE)
@@ -43,28 +43,28 @@ put.back.seed <- function(seed) {
     rm(".Random.seed", envir = globalenv())
 }
 
-# Evaluate an expression about column j of several; an error in it knows its column.
+# Evaluate an expression about column j of several; an error in it reports the column.
 at.column <- function(j, expr)
   tryCatch(expr, error = function(e)
     stop(structure(class = c("column.error", "error", "condition"),
                    list(message = conditionMessage(e), call = NULL, column = as.double(j)))))
 
-# Versions of R and of the packages that are installed (NA where one is not).
+# Versions of R and of the packages (NA if not installed).
 versions <- function(packages) {
   one <- function(package)
     tryCatch(as.character(utils::packageVersion(package)), error = function(e) NA_character_)
   c(R = as.character(getRversion()), vapply(packages, one, ""))
 }
 
-# Load a package's namespace without attaching it: the user's search path stays as it was.
+# Load a package's namespace without attaching it, which keeps the user's search path.
 load.package <- function(package) {
   check.installed(package)
   loadNamespace(package)
   TRUE
 }
 
-# A package's code lies in R/<package>.rdb, and R/<package>.rdx tells where in it. R crashes, and Python
-# with it, when the file ends before a place that it is sent to: look first, also at what it imports.
+# A package's code is in R/<package>.rdb, indexed by R/<package>.rdx. R crashes, and Python with it, if
+# the file ends before an indexed position. Check this first, also for imported packages.
 check.installed <- function(package) {
   if (isNamespaceLoaded(package)) return(invisible())
   folder <- find.package(package)
@@ -75,16 +75,16 @@ check.installed <- function(package) {
     # Every leaf of the lists is an offset and a length.
     ends <- rapply(places, function(place) sum(as.double(place)), how = "unlist")
     if (max(0, ends) > file.size(paste0(code, ".rdb")))
-      stop("the file ", code, ".rdb is cut short", call. = FALSE)
+      stop("the file ", code, ".rdb is truncated", call. = FALSE)
   }
   imports <- readRDS(file.path(folder, "Meta", "nsInfo.rds"))$imports
   for (imported in unique(vapply(imports, function(i) i[[1]], ""))) check.installed(imported)
 }
 
-# The folder of an installed package; none if there is no such package.
+# The folder of an installed package; empty if it is not installed.
 find.installed <- function(package) find.package(package, quiet = TRUE)
 
-# For looking at what arrives: the value itself, or its class, type and names.
+# To inspect converted values: the value itself, or its class, type and names.
 echo <- function(value) value
 
 describe.value <- function(value) {

@@ -10,7 +10,7 @@ mars.one <- function(x, y, options) {
   c(describe.earth(as.earth), list(mars.gcv = fit$gcv, object = serialize(as.earth, NULL)))
 }
 
-# Fitted values and numbers of terms for every column of Y, in one crossing.
+# Fitted values and numbers of terms for every column of Y, in one call.
 mars.many <- function(x, Y, options) {
   fitted <- matrix(0, nrow(Y), ncol(Y))
   terms <- numeric(ncol(Y))

@@ -1,7 +1,7 @@
-# Many responses on one design in a single crossing: the loop runs here, not in Python.
+# Many responses on one design in a single call, with the loop in R.
 
 # Fit every column of Y; return the fitted values and the number of terms of each.
-# A failing column stops the block, and the error knows which it was.
+# A failing column stops the block, and the error reports its number.
 earth.many <- function(x, Y, options) {
   fitted <- matrix(0, nrow(Y), ncol(Y))
   terms <- numeric(ncol(Y))
@@ -13,7 +13,7 @@ earth.many <- function(x, Y, options) {
   list(fitted = fitted, terms = terms)
 }
 
-# One unpruned forward pass for every column of Y: its basis, directions, cuts and why it stopped.
+# One unpruned forward pass for every column of Y: its basis, directions, cuts and stopping reason.
 earth.passes <- function(x, Y, options) {
   lapply(seq_len(ncol(Y)), function(j) {
     fit <- at.column(j, fit.earth(x, Y[, j], NULL, options))

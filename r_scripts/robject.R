@@ -1,8 +1,8 @@
-# earth objects that come from elsewhere, or go there.
+# Import and export of earth objects.
 
 earth.read <- function(path) earth.adopt(readRDS(path))
 
-# What Python keeps of an earth object that somebody fitted in R.
+# The parts that Python stores of an earth object fitted in R.
 earth.adopt <- function(fit) {
   if (!inherits(fit, "earth"))
     stop("this R object is of class ", paste(class(fit), collapse = ", "), ", not earth", call. = FALSE)
@@ -15,7 +15,7 @@ earth.adopt <- function(fit) {
          formula = if (!is.null(fit$terms)) describe.formula(fit)))
 }
 
-# Kinds and levels of the columns of x, which a fit has with keepxy = TRUE.
+# Kinds and levels of the columns of x, available in fits with keepxy = TRUE.
 describe.columns <- function(x) lapply(x, function(column) {
   if (is.factor(column))
     list(kind = if (is.ordered(column)) "ordered" else "factor", levels = levels(column))

@@ -1,4 +1,4 @@
-# R's own splines: bs and ns by least squares, and smooth.spline. One crossing fits every column of Y.
+# R's own splines: bs and ns by least squares, and smooth.spline. One call fits every column of Y.
 
 regression.spline <- function(kind, x, Y, n.basis) {
   make <- if (kind == "bs") splines::bs else splines::ns
@@ -16,7 +16,7 @@ regression.spline.predict <- function(object, x) {
   as.vector(stats::predict(fit$basis, x) %*% fit$coef)
 }
 
-# `options` holds lambda, df, nknots or all.knots in R's names; absent ones have R's default.
+# `options` contains lambda, df, nknots or all.knots with R's names; absent ones have R's default.
 smoothing.spline <- function(x, Y, weights, options) {
   args <- c(list(x = x), if (!is.null(weights)) list(w = weights), options)
   fits <- lapply(seq_len(ncol(Y)), function(j)

@@ -145,7 +145,7 @@ def from_r(value, ri):
         names = _attribute(value, "names", ri)
         items = [from_r(v, ri) for v in value]
         return items if names is None else dict(zip(names, items, strict=True))
-    raise TypeError(f"an R {type(value).__name__} has no counterpart here")
+    raise TypeError(f"an R {type(value).__name__} has no counterpart in Python")
 
 
 def _word(words, k, ri) -> str | None:

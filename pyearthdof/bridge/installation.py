@@ -49,7 +49,7 @@ def import_rinterface():
             from rpy2.rinterface_lib import callbacks, openrlib
     except Exception as error:  # rpy2 raises many kinds: ImportError, OSError, ffi errors
         raise RNotAvailableError(
-            f"rpy2 does not work with the R that is here ({type(error).__name__}: {error})",
+            f"rpy2 does not work with the installed R ({type(error).__name__}: {error})",
             rpy2_again(home),
         ) from None
     return ri, callbacks, openrlib
@@ -97,7 +97,7 @@ def _named_home(named: str) -> Path:
     remedy = "unset R_HOME"
     executable = Path(named) / "bin" / "R"
     if not executable.is_file():
-        raise RNotAvailableError(f"R_HOME is {named!r}, but there is no R in it", remedy)
+        raise RNotAvailableError(f"R_HOME is {named!r}, but it contains no R", remedy)
     try:
         home = _ask_home(executable)
     except OSError as error:

@@ -45,7 +45,7 @@ def aic(y: ArrayLike, fitted: ArrayLike, df: float) -> float:
 
 
 def bic(y: ArrayLike, fitted: ArrayLike, df: float) -> float:
-    """The Bayesian criterion as in the paper, n log RSS + df log n; arguments as in `aic`.
+    """Compute the Bayesian criterion as in the paper, n log RSS + df log n; arguments as in `aic`.
 
     >>> round(bic([1.0, 2.0, 4.0], [1.5, 2.0, 3.0], df=2.0), 6)
     2.866655
@@ -264,7 +264,7 @@ def _members(procedures: Any) -> dict:
 
 
 CRITERIA = ("aicc", "covariance", "gcv")
-LARGEST = 0.75  # part of n: near n GCV breaks down, and the curve is extrapolated
+LARGEST = 0.75  # fraction of n; closer to n, GCV breaks down and the curve is extrapolated
 
 
 def criteria_of(
@@ -296,7 +296,7 @@ def scores(rss: np.ndarray, df: np.ndarray, n: int) -> tuple[pd.DataFrame, float
     return pd.DataFrame({"df": df, "rss": rss, **criteria}), float(sigma2)
 
 
-ROUNDING = (100 * np.finfo(float).eps) ** 2  # of the sum of squares
+ROUNDING = (100 * np.finfo(float).eps) ** 2  # relative to the sum of squares
 
 
 def sum_of_squares(
@@ -307,7 +307,7 @@ def sum_of_squares(
     return np.where(rss > ROUNDING * ((root * y) ** 2).sum(), rss, 0.0)
 
 
-MOST = 10  # measurements
+MOST = 10  # maximum number of measurements
 AGREES = "converged"
 SWINGS = "oscillated, smallest model used"
 FULL = "stopped: degrees of freedom reached n"

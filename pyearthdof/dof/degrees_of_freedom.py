@@ -39,9 +39,9 @@ from .results import QUANTITIES, DegreesOfFreedom, as_fields, package_versions
 from .stump import has_split_formula, split_measurement
 
 METHODS = ("auto", "monte-carlo", "exact")
-_MAX_SMOOTHER = 2000  # rows up to which the diagonal of an exact S is worth n fits
-_N_COLUMNS = 500  # of a matrix that are smoothed at once
-_N_PILOT = (10, 50)  # repetitions at least and at most
+_MAX_SMOOTHER = 2000  # maximum number of rows for an exact S from n fits
+_N_COLUMNS = 500  # columns of a matrix smoothed at once
+_N_PILOT = (10, 50)  # minimum and maximum number of repetitions
 _N_ROUNDS = 2
 
 
@@ -204,7 +204,7 @@ def degrees_of_freedom(
             designs,
             responses,
             statistic=procedure.df_statistic if method == "exact" else None,
-            # The mean of a statistic is no covariance.
+            # The mean of a statistic is not a covariance.
             reduction=PLAIN if method == "exact" else reduction,
             target=None if target_se is None else Target(target_se, lambda found: found.df.se),
             **run,
@@ -262,14 +262,14 @@ def _exact(procedure: Any, X: Rows, responses: Responses) -> Measurement:
     trace, rank = _known(fits.trace), None if fits.rank is None else _known(fits.rank)
     return Measurement(
         df=trace,
-        # The diagonal of S, from its fits to unit vectors.
+        # The diagonal of S, from fits to unit vectors.
         per_observation=np.diag(bound.fit_many(np.eye(len(X))).fitted).copy()
         if len(X) <= _MAX_SMOOTHER
         else None,
         trace=trace,
         n_coef=None if fits.n_coef is None else _known(fits.n_coef),
         rank=rank,
-        # Refitted on a set that y does not choose: a projection, whose df is its rank.
+        # Refitted on a set independent of y: a projection, whose df is its rank.
         df_refitted=None if fits.refitted is None else rank,
         optimism_df=None if has_one_sigma(responses) else _optimism(bound, responses),
     )
@@ -325,7 +325,7 @@ def responses_around_fit(
     pilot = Designs(X, (int(np.clip(designs.n_rep, *_N_PILOT)),), after)
     run |= {
         "statistic": getattr(procedure, "df_statistic", None),
-        # Without it the df of a fit that nearly interpolates are too noisy to say how many are left.
+        # Otherwise the df of a nearly interpolating fit are too noisy to determine how many are left.
         "reduction": Reduction(control=is_numeric(X)),
     }
     for _ in range(_N_ROUNDS):
@@ -337,7 +337,7 @@ def responses_around_fit(
 def _residual_squares(y: np.ndarray, mean: np.ndarray) -> float:
     residuals = y - mean
     rss, n = float(residuals @ residuals), len(y)
-    # Rounding leaves residuals of a few eps where the fit goes through y.
+    # Rounding leaves residuals of a few eps if the fit interpolates y.
     if np.sqrt(rss / n) <= n * np.finfo(float).eps * np.abs(y).max():
         raise InvalidInputError(
             "sigma=None but it should be given: the fit leaves no residuals to estimate it from"

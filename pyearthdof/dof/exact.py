@@ -28,12 +28,12 @@ from .montecarlo.errors import known
 from .montecarlo.measurement import Measurement
 
 _TOLERANCE = 1e-10
-_N_NODES = 400  # of a Gauss-Legendre rule over 12 standard deviations on each side
+_N_NODES = 400  # nodes of a Gauss-Legendre rule over 12 standard deviations on each side
 _REACH = 12.0
 
 
 def has_orthogonal_formula(procedure: Any, X: Rows) -> bool:
-    """Return whether one of the formulas above applies to this procedure and design."""
+    """Return True if one of the formulas above applies to this procedure and design."""
     if not isinstance(X, np.ndarray) or not declares(procedure, "orthogonal_rule"):
         return False
     U = _columns(procedure, X)
@@ -42,10 +42,10 @@ def has_orthogonal_formula(procedure: Any, X: Rows) -> bool:
 
 
 def orthogonal_measurement(procedure: Any, X: Rows, responses: Responses) -> Measurement:
-    """Return the df, and the mean size of the active set: trace, rank and number of parameters."""
+    """Return the df, and the mean size of the active set, which is trace, rank and parameter count."""
     if not has_one_sigma(responses):
         raise refusal("sigma", "an array", "a number with method='exact' for this procedure")
-    clone(procedure).fit(X, X[:, 0])  # it knows what it has to refuse
+    clone(procedure).fit(X, X[:, 0])  # raises the procedure's own errors
     sigma, ones = float(responses.sigma[0]), int(procedure.fit_intercept)
     m = _columns(procedure, X).T @ responses.mu / sigma
     rule = procedure.orthogonal_rule(_centred(procedure, X))
@@ -74,7 +74,7 @@ def _largest(m: np.ndarray, size: int) -> float:
     nodes, weights = np.polynomial.legendre.leggauss(_N_NODES)
     total = 0.0
     for j in range(len(m)):
-        # The integrand has a kink at 0, where |z| turns.
+        # The integrand has a kink at 0, from |z|.
         for low, high in ((-_REACH + m[j], 0.0), (0.0, _REACH + m[j])):
             if low >= high:
                 continue

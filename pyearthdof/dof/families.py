@@ -58,7 +58,7 @@ class Classes:
     """Independent classes with the given probabilities (n, K), as their numbers 0, 1, ..."""
 
     probabilities: np.ndarray
-    labels: np.ndarray  # what the classifier is given for each number
+    labels: np.ndarray  # class label of each number
     draws: Draws
 
     @property
@@ -319,7 +319,7 @@ def family_df(
     X = check_design(X, missing=takes_missing(procedure))
     stream = as_draws(draws, random_state)
     designs = the_designs(X, stream, check_count("n_rep", n_rep, 2), n_designs)
-    # Half an observation's share: a class that no row has is not thought impossible.
+    # Half an observation's share, so that a class without rows is not impossible.
     clip = 1 / (2 * designs.n)
     work, responses = _work_and_responses(procedure, designs, found, y, mu, loss, clip, stream)
     total, n_missing, versions = _run(work, designs, responses, n_jobs=n_jobs, progress=progress)

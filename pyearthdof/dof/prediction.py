@@ -385,7 +385,7 @@ def prediction_df(
     stream = as_draws(draws, random_state)
     check = partial(check_design, missing=takes_missing(work.estimator))
     source = X if callable(X) else check(X)
-    # Of a sampler only the number of designs is asked for.
+    # For a sampler, only the number of designs is used.
     shape = source if is_shape(source) else (2, 1)
     drawn = callable(X) or is_shape(source)
     designs = the_designs(shape if drawn else source, stream, n_rep, n_designs, exact=linear)

@@ -64,7 +64,7 @@ class Estimate(ShowsTable, ABC):
             f.name: _plain(getattr(self, f.name)) for f in fields(self) if f.name not in hidden
         }
         left_out = getattr(self, "left_out", None)
-        if not isinstance(left_out, Mapping) or not left_out:  # there are not several quantities
+        if not isinstance(left_out, Mapping) or not left_out:  # a single quantity
             return values
         return values | {"intervals": {q: list(self._interval(q, 0.95)) for q in left_out}}
 

@@ -27,8 +27,8 @@ from .montecarlo.draws import Responses, has_one_sigma
 from .montecarlo.errors import known
 from .montecarlo.measurement import Measurement
 
-_LARGEST = 8.0  # of |Z| that counts
-_N_LIMITS = 32  # of |Z| at which the probability is computed
+_LARGEST = 8.0  # upper limit of |Z|
+_N_LIMITS = 32  # values of |Z| at which the probability is computed
 _PER_STEP = 1.5  # nodes for each standard deviation of the shortest step of the chain
 _MOST_ROWS = 1000
 
@@ -61,7 +61,7 @@ def stump_df(n: int, p: int = 1) -> float:
 
 
 def has_split_formula(procedure: Any, X: Rows) -> bool:
-    """Return whether the fit is the best split of one predictor."""
+    """Return True if the fit is the best split of one predictor."""
     return declares(procedure, "split_sizes") and procedure.split_sizes(X) is not None
 
 

@@ -1,7 +1,7 @@
 """The paper's tables and figures, one file each.
 
-A file of this folder that has an `EXPERIMENT` is found by itself: adding an experiment is adding a
-file. `base` has the class of experiments; `runner` runs them and stores their finished parts.
+Modules of this folder that define `EXPERIMENT` are discovered automatically: a new experiment is a new
+file. `base` defines the class of experiments; `runner` runs them and stores their finished parts.
 """
 
 from __future__ import annotations

@@ -17,55 +17,55 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIZES = ("quick", "paper")
-LARGEST_SEED = 2**31 - 1  # what R's set.seed takes
-GIVEN_SEED = "given_seed"  # column of a table that was drawn with a seed of the user's
+LARGEST_SEED = 2**31 - 1  # the maximum of R's set.seed
+GIVEN_SEED = "given_seed"  # column of a table drawn with the user's seed
 
 
 class Experiment(ABC):
     """A table or a figure of the paper.
 
-    A subclass declares the class variables below, cuts its work into cells and computes one. A cell
-    is a dictionary of plain values that says all that its result depends on, so that it can be
-    computed by itself, in any order, by any process, and kept.
+    A subclass declares the class variables below, divides its work into cells and computes one of them. A
+    cell is a dictionary of plain values that determine its result, so that it can be computed separately,
+    in any order, by any process, and stored.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    question: ClassVar[str]  # what is asked, for a reader who has not read the paper
-    drawn: ClassVar[str] = ""  # where the random numbers come from, if no seed was given
-    drawn_anew: ClassVar[str] = ""  # what a given seed changes
+    question: ClassVar[str]  # the question, for readers who do not know the paper
+    drawn: ClassVar[str] = ""  # source of the random numbers if no seed is given
+    drawn_anew: ClassVar[str] = ""  # effect of a given seed
     order: ClassVar[int]  # place in the paper
     sizes: ClassVar[dict[str, dict]]  # settings of "quick" and of "paper"
-    r_packages: ClassVar[tuple[str, ...]] = ()  # what the cells take from R where it is
+    r_packages: ClassVar[tuple[str, ...]] = ()  # R packages that the cells use if R is available
 
     @abstractmethod
     def cells(self, size: str, seed: int | None = None) -> list[dict]:
-        """The parts of the work; a seed takes the place of the experiment's own seeds."""
+        """Return the parts of the work; a seed replaces the experiment's own seeds."""
 
     @abstractmethod
     def compute(self, cell: dict, engine: str) -> list[dict]:
-        """The rows of one cell, plain values only."""
+        """Return the rows of one cell as plain values."""
 
     @abstractmethod
     def compare(self, frame: pd.DataFrame) -> list[Comparison]:
-        """Our numbers beside the paper's."""
+        """Compare our numbers with the paper's."""
 
     @abstractmethod
     def plot(self, frame: pd.DataFrame) -> Figure:
-        """The paper's figure; for a table, our numbers and the paper's as points."""
+        """Draw the paper's figure; for a table, our numbers and the paper's as points."""
 
     def table(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Return the table as the paper would print it; for a figure, the comparisons."""
         return comparison_table(self.compare(frame))
 
     def explain(self, seed: int | None) -> str:
-        """Return the question, and where the random numbers come from."""
+        """Return the question and the source of the random numbers."""
         if seed is None:
             return f"{self.question} {self.drawn}".strip()
         return f"{self.question} Drawn with the seed {seed}. {self.drawn_anew}".strip()
 
     def missing(self, engine: str) -> str | None:
-        """Why this cannot run here, or None. Only the engine "r" cannot do without R."""
+        """Return why this cannot run, or None. Only the engine "r" requires R."""
         from .. import bridge
 
         for package in self.r_packages if engine == "r" else ():
@@ -76,7 +76,7 @@ class Experiment(ABC):
         return None
 
     def settings(self, size: str, seed: int | None = None) -> dict:
-        """Return the settings of a size, and the seed if it is not the experiment's own."""
+        """Return the settings of a size, and the seed unless it is the experiment's own."""
         check_choice("size", size, SIZES)
         return self.sizes[size] | ({} if seed is None else {"seed": seed})
 
@@ -92,9 +92,9 @@ class Experiment(ABC):
     ) -> pd.DataFrame:
         """Compute all cells and return them as one tidy table.
 
-        A `seed` takes the place of the experiment's own: what is exact under the authors' seed is then judged
-        by its error, and the column `given_seed` of the table says so. The numbers do not depend on `n_jobs`;
-        finished cells are kept, and looked for, in the `store`, a `CellStore`.
+        A `seed` replaces the experiment's own: results that are exact under the authors' seed are then judged
+        by their error, and the table has a column `given_seed`. The numbers do not depend on `n_jobs`.
+        Finished cells are kept in the `store`, a `CellStore`, and reused.
         """
         from .runner import run_experiments
 
@@ -104,18 +104,18 @@ class Experiment(ABC):
 
 
 class RepeatedEstimates(Experiment):
-    """A table of degrees of freedom, each of them the mean of several estimates by Algorithm 1."""
+    """A table of degrees of freedom, each the mean of several estimates by Algorithm 1."""
 
-    keys: ClassVar[tuple[str, str]]  # a cell's place in the paper's table
+    keys: ClassVar[tuple[str, str]]  # position of a cell in the paper's table
     places: ClassVar[list[tuple]]
 
     @abstractmethod
     def problem(self, cell: dict, i: int) -> tuple:
-        """The procedure, the design and the seed of estimate i."""
+        """Return the procedure, the design and the seed of estimate i."""
 
     @abstractmethod
     def summary(self, found: list) -> dict:
-        """The means of the estimates."""
+        """Return the means of the estimates."""
 
     def cells(self, size, seed=None):
         settings = self.settings(size, seed)
@@ -134,8 +134,8 @@ class RepeatedEstimates(Experiment):
 
 
 def seed_of(*parts: int, seed: int | None = None) -> int:
-    """Return a seed for numpy, or for R, of its own for each combination of numbers and a given seed."""
-    # SeedSequence takes missing numbers for 0: the 1 distinguishes a given seed of 0 from none.
+    """Return a distinct seed for numpy or R for each combination of numbers and a given seed."""
+    # SeedSequence reads missing numbers as 0: the 1 distinguishes a given seed of 0 from none.
     given = () if seed is None else (1, seed)
     return int(np.random.SeedSequence((*parts, *given)).generate_state(1)[0] >> 1)
 
@@ -143,7 +143,7 @@ def seed_of(*parts: int, seed: int | None = None) -> int:
 def cells_by_degree(
     degrees, n_rep: int, part: int, own_seed: int, repeats: int, seed
 ) -> list[dict]:
-    """A cell per degree with the authors' seed, or `repeats` of them with seeds made from a given one."""
+    """Return a cell per degree with the authors' seed, or `repeats` with seeds derived from a given one."""
     if seed is None:
         return [{"degree": d, "n_rep": n_rep, "seed": own_seed} for d in degrees]
     return [
@@ -154,12 +154,12 @@ def cells_by_degree(
 
 
 def given_seed(frame: pd.DataFrame) -> int | None:
-    """Return the seed that the table was drawn with, None if it was the experiment's own."""
+    """Return the seed of the table, None if it was the experiment's own."""
     return int(frame[GIVEN_SEED].iloc[0]) if GIVEN_SEED in frame else None
 
 
 def comparison_table(comparisons: list[Comparison]) -> pd.DataFrame:
-    """Comparisons as a table to print; R's numbers have a column of their own."""
+    """Return comparisons as a table to print; R's numbers have a separate column."""
     columns = {
         "quantity": [c.quantity for c in comparisons],
         "ours": [c.ours for c in comparisons],
@@ -185,7 +185,7 @@ _OURS = {"fmt": "o", "color": BLUE, "capsize": 3, "markersize": 5, "label": "our
 def new_figure(
     n_rows: int = 1, n_columns: int = 1, width: float = 4.2, height: float = 3.6, **share
 ):
-    """Return a figure that needs no screen, and its axes."""
+    """Return a figure that needs no display, and its axes."""
     figure = load_extra("matplotlib.figure", "drawing").Figure(
         figsize=(width * n_columns, height * n_rows), layout="constrained"
     )
@@ -197,7 +197,7 @@ def new_figure(
 
 
 def ours_and_paper(ax, labels, ours, se, paper, paper_se=None) -> None:
-    """Two points a label, ours and the paper's, each with three standard errors as its bar."""
+    """Draw two points for each label, ours and the paper's, with bars of three standard errors."""
     places = np.arange(len(labels))
     bars = 3 * np.nan_to_num(np.asarray(se, dtype=float))
     ax.errorbar(places - 0.12, ours, yerr=bars, **_OURS)
@@ -209,5 +209,5 @@ def ours_and_paper(ax, labels, ours, se, paper, paper_se=None) -> None:
 
 
 def diagonal(ax, top: float) -> None:
-    """The line on which the nominal and the actual degrees of freedom agree."""
+    """Draw the line on which the nominal and the actual degrees of freedom agree."""
     ax.plot([0, top], [0, top], "--", color=GREY, linewidth=1, label="self-consistent", zorder=1)

@@ -20,12 +20,12 @@ NONZEROS, TRACE, COUNT = "nonzeros of the lasso", "trace of S", "count of |beta|
 
 class LassoDemo(Experiment):
     name = "F-lasso-demo"
-    title = "Iterative ridge: its coefficients, degrees of freedom and GCV beside the lasso's"
+    title = "Iterative ridge: coefficients, degrees of freedom and GCV compared with the lasso"
     question = (
-        "Does iterated ridge regression reach the lasso, and which count of its degrees of freedom makes "
-        "GCV follow the leave-one-out error? n = 100 and beta = (1, 1, 1, 0, ...), for p = 20 and p = "
-        "150, along glmnet's grid of λ (every eighth value at quick size). The coefficients are shown "
-        "at the λ that leave-one-out cross-validation chooses."
+        "Does iterated ridge regression approximate the lasso, and which degrees of freedom make its GCV "
+        "follow the leave-one-out error? n = 100 and beta = (1, 1, 1, 0, ...), for p = 20 and p = 150, along "
+        "glmnet's grid of λ (every eighth value at quick size). The coefficients are shown at the λ chosen "
+        "by leave-one-out cross-validation."
     )
     order = 60
     sizes: ClassVar = {"quick": {"every": 8, "seed": SEED}, "paper": {"every": 1, "seed": SEED}}
@@ -88,7 +88,7 @@ class LassoDemo(Experiment):
             lines.append(
                 stated(
                     f"p = {p}: GCV and LOOCV",
-                    "GCV by count is the closer one",
+                    "GCV by count is closer",
                     f"mean |log ratio| {by_count:.2f} by count, {by_trace:.2f} by trace",
                     by_count < by_trace,
                 )
@@ -147,7 +147,7 @@ def _plot_errors(ax, part, p):
         bars = curve["se"] if series == LOOCV else None
         ax.errorbar(curve["lambda"], curve["value"], yerr=bars, color=colour, elinewidth=0.6,
                     linewidth=1.2, label=series + (" ± one s.e." if series == LOOCV else ""))  # fmt: skip
-    # GCV by count may explode at the smallest λ; what happens below that is worth seeing.
+    # GCV by count may explode at the smallest λ; the lower range is the informative one.
     top = 1.6 * (errors.loc[errors["series"] == LOOCV, ["value", "se"]].sum(axis=1)).max()
     ax.set(title=f"n = {N}, p = {p}", xscale="log", xlabel=r"$\lambda$", ylabel="GCV, or LOOCV error",
            ylim=(0, top))  # fmt: skip
@@ -170,9 +170,9 @@ def _gcv(rss: float, df: float) -> float | None:
 
 
 def _leave_one_out(X, y, lams) -> np.ndarray:
-    """Squared leave-one-out errors of the lasso, (number of lambdas, n), at glmnet's lambda of the whole.
+    """Return squared leave-one-out errors of the lasso, (number of lambdas, n), at glmnet's full-data lambda.
 
-    scikit-learn's path is taken because it is the quickest; its tolerance leaves 1e-6 in the coefficients.
+    Uses scikit-learn's path, the fastest; its tolerance leaves errors of 1e-6 in the coefficients.
     """
     from sklearn.linear_model import lasso_path
 
@@ -187,7 +187,7 @@ def _leave_one_out(X, y, lams) -> np.ndarray:
 
 
 def _wide(part: pd.DataFrame, panel: str) -> pd.DataFrame:
-    """Return one column a series, one row a lambda, rising."""
+    """Return one column per series and one row per lambda, ascending."""
     return part[part["panel"] == panel].pivot(index="lambda", columns="series", values="value")
 
 

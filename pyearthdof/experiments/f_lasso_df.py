@@ -10,7 +10,7 @@ from .verdict import stated
 
 N = 100
 SIZES_P = (20, 120)
-FLOOR = 1e-7  # what the paper puts in place of a zero coefficient
+FLOOR = 1e-7  # the paper's replacement for a zero coefficient
 SEED = 1
 
 
@@ -18,10 +18,10 @@ class LassoDf(Experiment):
     name = "F-lasso-df"
     title = "Three estimates of the degrees of freedom of the lasso"
     question = (
-        "Written as S(y) y, is the lasso's trace its degrees of freedom? It underestimates the number "
+        "With the lasso written as S(y) y, is its trace its degrees of freedom? It underestimates the number "
         "of nonzero coefficients; with the search cost δ of Theorem 1 the two are equal. n = 100, beta = "
-        "(1, 1, 1, 0, ...), along glmnet's grid of λ. The zeros are dropped, which is exact; the paper "
-        "replaces them by 1e-7. It takes no time: both sizes are the same."
+        "(1, 1, 1, 0, ...), along glmnet's grid of λ. Zeros are dropped, which is exact; the paper "
+        "replaces them by 1e-7. Both sizes are identical, because the computation is fast."
     )
     order = 50
     sizes: ClassVar = {"quick": {"seed": SEED}, "paper": {"seed": SEED}}

@@ -1,4 +1,4 @@
-"""F-mars-df: nominal against actual degrees of freedom of MARS, before and after the correction."""
+"""F-mars-df: nominal and actual degrees of freedom of MARS, before and after the correction."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from .verdict import every, multiple, side, stated
 
 N = 100
 PANELS = tuple((p, degree) for degree in (1, 2) for p in (1, 10, 50))
-SEED = 1234  # the authors': these draws give the penalty
-FRESH_SEED = 4321  # the draws on which the corrected penalty is judged
+SEED = 1234  # the authors' seed; these draws determine the penalty
+FRESH_SEED = 4321  # seed of the draws that test the corrected penalty
 
 
 class MarsDf(Experiment):
     name = "F-mars-df"
     title = "MARS: nominal and actual degrees of freedom along nk"
     question = (
-        "Does MARS use as many degrees of freedom as it counts? One forward pass without pruning for "
-        "each response, cut at nk = 1, ..., 100 terms; n = 100, mean 0. Self-consistent fits lie on "
-        "the dashed diagonal. Algorithm 2 puts its own draws there by algebra, so the corrected "
-        "penalties are judged on fresh responses on the same predictors."
+        "Do the nominal degrees of freedom of MARS equal the actual ones? One forward pass without pruning "
+        "for each response, cut at nk = 1, ..., 100 terms; n = 100, mean 0. Self-consistent fits lie on "
+        "the dashed diagonal. Algorithm 2 fits its own draws to the diagonal by construction, so the "
+        "corrected penalties are tested on fresh responses with the same predictors."
     )
     order = 70
     sizes: ClassVar = {
@@ -46,7 +46,7 @@ class MarsDf(Experiment):
 
         X = drawn_design((N, cell["p"]), RDraws(cell["seed"]), cell["n_rep"])
         options = {k: cell[k] for k in ("degree", "nk", "n_rep")} | {"engine": engine}
-        # X is what the stream of the first draws gives after its responses, as the authors draw it.
+        # As in the authors' code, X follows the responses in the stream of the first draws.
         first = self_consistency(X, draws=RDraws(cell["seed"]), **options)
         fresh = self_consistency(X, draws=RDraws(cell["fresh_seed"]), **options)
         columns = {
@@ -69,7 +69,7 @@ class MarsDf(Experiment):
         lines = []
         for p, degree in PANELS:
             part = frame[(frame["p"] == p) & (frame["degree"] == degree)].sort_values("nk")
-            part = part[part["nk"] >= 3]  # below, the fit is the mean, without a knot to pay for
+            part = part[part["nk"] >= 3]  # smaller fits are the mean, without a knot
             lines += [_default_line(p, degree, part), _corrected_line(p, degree, part)]
         return lines
 
@@ -93,12 +93,12 @@ class MarsDf(Experiment):
 
 
 def _allowed(part, dof) -> float:
-    """Standard errors that a point may be away: two curves of points in each panel are judged."""
+    """Return the permitted distance in standard errors; two curves of points are judged in each panel."""
     return multiple(2 * len(PANELS) * len(part), dof)
 
 
 def _corrected_line(p, degree, part):
-    """Return the corrected curve against the diagonal, in standard errors of both draws together."""
+    """Compare the corrected curve with the diagonal, in combined standard errors of both draws."""
     gap = (part["corrected_nominal_df"] - part["fresh_df"]).to_numpy()
     error = np.hypot(part["df_se"], part["fresh_df_se"]).to_numpy()
     away = np.abs(gap) / error
@@ -109,10 +109,10 @@ def _corrected_line(p, degree, part):
 
 
 def _default_line(p, degree, part):
-    """Where the default penalty lies; above the diagonal is nominal > actual.
+    """Return the position of the default penalty; above the diagonal means nominal > actual.
 
-    A point within error of the diagonal contradicts neither side, but one of each side has to be
-    beyond it.
+    A point within the error of the diagonal contradicts neither side, but each side needs a point beyond
+    the error.
     """
     nk = part["nk"].to_numpy()
     gap = (part["nominal_df"] - part["df"]).to_numpy()

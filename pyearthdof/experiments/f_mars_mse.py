@@ -18,7 +18,7 @@ N_TRAIN, N_TEST, N_FOLDS = 200, 1000, 10
 PENALTIES = tuple(0.5 * k for k in range(1, 13))
 SEED = 1234
 METHODS = ("default", "corrected", "10-fold CV")
-MANY = 20  # predictors from which the paper sees the corrected penalty win
+MANY = 20  # predictors; from this number on the corrected penalty wins in the paper
 STYLES = dict(zip(METHODS, ((BLUE, "^"), (GREEN, "o"), (ORANGE, "s")), strict=True))
 
 
@@ -29,10 +29,10 @@ class MarsMse(Experiment):
         "Does MARS predict better with the corrected penalty, or with one chosen by 10-fold "
         "cross-validation? 200 training rows of two hinges among p Gaussian predictors; R² is the "
         "proportional decrease in mean squared error against the true mean on 1000 test rows, "
-        "averaged over replications. Corrected and default are compared on the same data."
+        "averaged over replications. Corrected and default penalties are compared on the same data."
     )
     drawn = (
-        "The penalties come from R's random numbers with the authors' seed, the data are our own."
+        "The penalties come from R's random numbers with the authors' seed, the data from numpy's."
     )
     order = 80
     sizes: ClassVar = {
@@ -54,7 +54,7 @@ class MarsMse(Experiment):
 
         p, degree, seed = cell["p"], cell["degree"], cell.get("seed")
         nk = min(200, max(20, 2 * p + 1))
-        # A simulation of thousands of fits: "auto" is the native engine, as for Algorithm 2.
+        # Thousands of fits: "auto" is the native engine, as for Algorithm 2.
         engine = "native" if engine == "auto" else engine
         fit = Earth(degree=degree, nk=nk, thresh=0.0, engine=engine)
         correction = correct_penalty(
@@ -67,7 +67,7 @@ class MarsMse(Experiment):
         )
         rows = []
         for replication in range(cell["replications"]):
-            # The same data for both degrees.
+            # Both degrees use the same data.
             rng = np.random.default_rng(seed_of(8, p, replication, seed=seed))
             train, test = make_hinges(N_TRAIN, p, rng), make_hinges(N_TEST, p, rng)
             chosen = cross_validated_penalty(fit, train.X, train.y, rng)
@@ -136,13 +136,13 @@ class MarsMse(Experiment):
 
 
 def _n_tests(part: pd.DataFrame) -> int:
-    """Differences that are judged, for both degrees: gains, pairs of penalties, ends."""
+    """Return the number of differences judged for both degrees: gains, pairs of penalties, ends."""
     p = part["p"].unique()
     return 2 * (1 + int(np.sum(p >= MANY)) + len(p) * (len(p) - 1) // 2 + 2)
 
 
 def _gain_line(degree: int, part: pd.DataFrame):
-    """The gain of the corrected penalty: on average over p beyond the error, and nowhere a loss beyond it."""
+    """Compare the gain of the corrected penalty: its mean over p exceeds the error, and no loss does."""
     wide = part[part["p"] >= MANY].pivot(index=["p", "replication"], columns="method", values="r2")
     by_p = (wide[METHODS[1]] - wide[METHODS[0]]).groupby("p")
     gain, error, size = by_p.mean(), by_p.std() / np.sqrt(by_p.size()), int(by_p.size().iloc[0])
@@ -180,8 +180,8 @@ def cross_validated_penalty(fit, X, y, rng) -> float:
     """Return the penalty with the smallest 10-fold cross-validation error.
 
     Without a threshold the forward pass and the sequence of subsets of the pruning pass do not
-    depend on the penalty; it only says which subset is taken. So one fit per fold serves all
-    penalties, which is twelve times less work.
+    depend on the penalty, which only selects the subset. One fit per fold therefore serves all
+    penalties, a twelfth of the work.
     """
     fold = rng.permutation(np.arange(len(y)) % N_FOLDS)
     errors = np.zeros(len(PENALTIES))
@@ -205,15 +205,15 @@ def _for_each_penalty(fit, X, y, X_new) -> list[np.ndarray]:
 
 
 def _decrease(prediction, test) -> float:
-    """R^2 = (MSE0 - MSE)/MSE0, both against the true mean; MSE0 predicts by the mean of the test y."""
+    """Return R^2 = (MSE0 - MSE)/MSE0, both against the true mean; MSE0 is that of the mean of the test y."""
     mse0 = np.mean((test.y.mean() - test.mean) ** 2)
     return float((mse0 - np.mean((prediction - test.mean) ** 2)) / mse0)
 
 
 def summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Mean R^2 and penalty over the replications, with their standard errors.
+    """Return mean R^2 and penalty over the replications, with their standard errors.
 
-    The corrected penalty is one for all replications; its error is Algorithm 2's.
+    All replications share the corrected penalty, whose error is Algorithm 2's.
     """
     groups = frame.groupby(["degree", "p", "method"])
     root = np.sqrt(groups.size())

@@ -15,14 +15,14 @@ N, P = 20, 10
 SEED = 20210319
 LAMBDAS = tuple(float(v) for v in 10.0 ** np.linspace(1, -2, 10))  # glmnet's scale
 
-# What plain R gives (r_scripts/reference/f_subset.R); the paper has the figure only.
-# With the same 500 draws, the lasso as glmnet stops by default:
+# Results of plain R (r_scripts/reference/f_subset.R); the paper only has the figure.
+# With the same 500 draws, the lasso with glmnet's default convergence:
 LASSO_NONZEROS = (1.526, 2.816, 4.246, 5.210, 5.788, 6.144, 6.626, 7.664, 8.740, 9.344)
 LASSO_DF = (1.577, 2.768, 4.261, 5.174, 5.735, 6.068, 6.549, 7.617, 8.722, 9.416)
 SUBSET_DF = (12.368, 2.730, 5.684, 5.859, 6.415, 8.357, 9.298, 9.835, 10.091, 10.156)
-# The same where glmnet converges (thresh = 1e-20), as ours does:
+# The same with converged glmnet (thresh = 1e-20), like ours:
 CONVERGED_LASSO_DF = (1.575, 2.769, 4.273, 5.180, 5.739, 6.068, 6.557, 7.650, 8.783, 9.486)
-# 20,000 draws on the same X, and the standard errors: what another seed is compared with.
+# 20,000 draws on the same X, with standard errors: the reference for other seeds.
 N_LONG = 20_000
 LONG_LASSO_DF = (1.557, 2.773, 4.245, 5.152, 5.710, 6.049, 6.525, 7.531, 8.601, 9.278)
 LONG_LASSO_SE = (0.0119, 0.0160, 0.0201, 0.0220, 0.0232, 0.0238, 0.0251, 0.0274, 0.0294, 0.0305)
@@ -35,17 +35,17 @@ class Subset(Experiment):
     name = "F-subset"
     title = "Lasso and best subset: degrees of freedom against the number of nonzero coefficients"
     question = (
-        "Is the number of nonzero coefficients the degrees of freedom? For the lasso it is; best "
-        "subset pays for its search. n = 20, 10 predictors in two correlated groups, beta = (1, 2, 3, "
-        "4, 5, 0, ...). The paper shows a figure without numbers; those beside ours come from R's "
-        "glmnet, run until it converges (thresh = 1e-20; where it stops by default, its df are up to 0.07 "
-        "off), and leaps. All twenty estimates use the same responses, so they are high or low "
-        "together. It takes seconds: both sizes are the same."
+        "Are the degrees of freedom equal to the number of nonzero coefficients? For the lasso they are; "
+        "best subset has a search cost. n = 20, 10 predictors in two correlated groups, beta = (1, 2, "
+        "3, 4, 5, 0, ...). The paper shows a figure without numbers; ours are compared with R's leaps "
+        "and glmnet, run until it converges (thresh = 1e-20; with its default, its df are up to 0.07 off). "
+        "All twenty estimates use the same responses and are therefore high or low together. Both sizes are "
+        "identical, because the computation takes seconds."
     )
-    drawn = "R's random numbers, the same 500 responses as in R, so R's digits must come out."
+    drawn = "R's random numbers, the same 500 responses as in R, so the digits must be R's."
     drawn_anew = (
-        "The design stays, the responses are others, so R's numbers are those of 20,000 responses, and "
-        "the errors are what such a long run says of ours."
+        "The design stays the same and the responses change. R's reference numbers therefore come from "
+        "20,000 responses, and the errors from the same long run."
     )
     order = 40
     sizes: ClassVar = {"quick": {"n_rep": 500}, "paper": {"n_rep": 500}}
@@ -66,7 +66,7 @@ class Subset(Experiment):
             draws = RDraws(cell["response_seed"])
         mean, scale = X @ CORRELATED_BETA, np.ones(P)
         if cell["method"] == "lasso":
-            # glmnet divides the columns by their standard deviation but does not centre them here.
+            # glmnet divides the columns by their standard deviation but does not centre them in this call.
             scale = X.std(axis=0)
             procedure = Lasso(lam=2 * N * cell["lambda"])
         else:
@@ -123,10 +123,10 @@ class Subset(Experiment):
 
 
 def _with_a_long_run(names, df, n_rep: int) -> list[Comparison]:
-    """Other draws than R's: the errors of both are known from R's long run.
+    """Compare draws other than R's; R's long run determines the errors of both.
 
-    Best subset of size 2 changes its mind once in a hundred draws, and much then: an error that
-    some hundred draws give of themselves can be a fifth of the true one.
+    Best subset of size 2 changes its selection once in a hundred draws, with a large effect: the error
+    estimated from a few hundred draws can be a fifth of the true one.
     """
     lines = []
     long_df, long_se = (*LONG_LASSO_DF, *LONG_SUBSET_DF), (*LONG_LASSO_SE, *LONG_SUBSET_SE)
@@ -137,10 +137,10 @@ def _with_a_long_run(names, df, n_rep: int) -> list[Comparison]:
 
 
 def draw_design(seed: int):
-    """X as R's rmvnorm draws it, and the stream of the responses behind it."""
+    """Return X from R's rmvnorm, and the stream of the responses after it."""
     draws = RDraws(seed)
     X = draws.normal(N * P).reshape(N, P) @ correlated_root()
-    draws.skip_normals(N)  # one response that the authors draw and do not use
+    draws.skip_normals(N)  # a response that the authors draw but do not use
     return draws, X
 
 

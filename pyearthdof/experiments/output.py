@@ -1,4 +1,4 @@
-"""The files of a finished experiment: CSV, Markdown, LaTeX, PNG, SVG and a JSON about it."""
+"""Output files of a finished experiment: CSV, Markdown, LaTeX, PNG, SVG and a JSON description."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ LEFT_OUT = "left-out.json"
 def write_result(result: Result, folder: Path) -> list[Path]:
     """Write all files of a result and return them, the CSV first.
 
-    The CSV holds the numbers unrounded and nothing that differs from run to run; how long it took
-    is in the JSON.
+    The CSV contains unrounded numbers that do not vary between runs; the JSON contains the computing
+    time.
     """
     folder, name = Path(folder), result.experiment.name
     comparisons = result.experiment.compare(result.frame)
@@ -46,7 +46,7 @@ def about_file(name: str) -> str:
 
 
 def write_left_out(folder: Path, wanted: list[str], reasons: dict[str, str]) -> None:
-    """Keep why experiments of this run were left out; of those not asked for, what is known stays."""
+    """Record why experiments of this run were left out; keep the entries of experiments not requested."""
     known = read_left_out(folder)
     rest = {name: reason for name, reason in known.items() if name not in wanted}
     if rest | reasons != known:
@@ -54,7 +54,7 @@ def write_left_out(folder: Path, wanted: list[str], reasons: dict[str, str]) -> 
 
 
 def read_left_out(folder: Path) -> dict[str, str]:
-    """Why experiments were left out, by name; empty where nothing was, or the file is no such table."""
+    """Return the reasons for left-out experiments by name; empty without any or without a valid file."""
     try:
         found = json.loads((Path(folder) / LEFT_OUT).read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
@@ -83,7 +83,7 @@ def _about(result: Result, table: pd.DataFrame, comparisons) -> dict:
 
 def _pictures(name: str, figure) -> dict[str, bytes]:
     pictures = {}
-    # A fixed salt and no date: the same figure is the same file.
+    # A fixed salt and no date, so that equal figures give equal files.
     matplotlib = load_extra("matplotlib", "drawing")
     with matplotlib.rc_context({"svg.hashsalt": "pyearthdof"}):
         for kind, options in (("png", {"dpi": 150}), ("svg", {"metadata": {"Date": None}})):
@@ -136,7 +136,7 @@ def _latex(value) -> str:
 
 
 def as_text(table: pd.DataFrame) -> str:
-    """Return a table for the terminal, columns aligned."""
+    """Return a table for the terminal with aligned columns."""
     lines = [[str(c) for c in line] for line in (table.columns, *table.to_numpy().tolist())]
     widths = [max(len(line[j]) for line in lines) for j in range(table.shape[1])]
     return "\n".join(

@@ -28,7 +28,7 @@ HERE = Path(__file__)
 
 
 def write_report(folder: Path) -> Path:
-    """Write the page of all results that `reproduce` left in the folder and return its file."""
+    """Write the page of all results of `reproduce` in the folder and return its file."""
     folder = Path(folder)
     order = {name: e.order for name, e in experiments().items()}
     results = sorted(read_results(folder), key=lambda r: (order.get(r["name"], 1000), r["name"]))
@@ -56,7 +56,7 @@ def _page(folder: Path, results: list[dict]) -> str:
 
 
 def _entries(results: list[dict], left_out: dict[str, str]) -> list[str]:
-    """Return the contents: every experiment in the paper's order, with its count or why it is not here."""
+    """Return the contents: experiments in the paper's order, with their count or the reason for absence."""
     here = {about["name"]: _entry(about, left_out.get(about["name"])) for about in results}
     lines = []
     for name, e in experiments().items():
@@ -106,7 +106,7 @@ def _section(folder: Path, about: dict) -> str:
 
 
 def _beside(comparisons: list[dict]) -> dict:
-    """Return each number beside the paper's; R's have a column of their own."""
+    """Return each number beside the paper's; R's have a separate column."""
     lines = [
         Comparison(**{name: c[name] for name in COMPARED}, reference=c.get("reference") or "")
         for c in comparisons
@@ -146,7 +146,7 @@ def _figure(folder: Path, about: dict) -> str:
 
 
 def _drawn_width(svg: bytes) -> int:
-    """Return the width that the figure was drawn for, in pixels; matplotlib writes points."""
+    """Return the intended width of the figure in pixels; matplotlib writes points."""
     points = re.search(rb'<svg[^>]*\swidth="([0-9]+(?:\.[0-9]+)?)pt"', svg)
     return round(float(points[1]) / 0.75) if points else 640
 
@@ -165,18 +165,18 @@ def _how(about: dict) -> str:
 
 
 FIELDS: dict[str, tuple[Any, str]] = {
-    **dict.fromkeys(("name", "title", "question", "size", "engine"), (str, "is no text")),
-    **dict.fromkeys(("settings", "versions", "table"), (dict, "is no mapping")),
-    **dict.fromkeys(("seconds", "cells"), ((int, float), "is no number")),
-    "comparisons": (list, "is no list"),
+    **dict.fromkeys(("name", "title", "question", "size", "engine"), (str, "is not text")),
+    **dict.fromkeys(("settings", "versions", "table"), (dict, "is not a mapping")),
+    **dict.fromkeys(("seconds", "cells"), ((int, float), "is not a number")),
+    "comparisons": (list, "is not a list"),
 }
 COMPARED = {"quantity", "ours", "paper", "verdict", "agrees"}
 
 
 def read_results(folder: Path) -> list[dict]:
-    """The descriptions of the results in a folder, by name; other JSON files are left alone.
+    """Return the descriptions of the results in a folder by name; ignore other JSON files.
 
-    A file that says that it is a result and does not look like one is left out, with a warning.
+    A file that claims to be a result but is malformed is left out, with a warning.
     """
     results = []
     for file in sorted(folder.glob("*.json")):
@@ -198,7 +198,7 @@ def read_results(folder: Path) -> list[dict]:
 
 
 def _problem(about: dict, name: str) -> str | None:
-    """Why this is no result of `reproduce`, or None."""
+    """Return why this is not a result of `reproduce`, or None."""
     if about["name"] != name:
         return "its name is not that of the file"
     for field, (kind, wrong) in FIELDS.items():
@@ -210,7 +210,7 @@ def _problem(about: dict, name: str) -> str | None:
     if not all(isinstance(row, list) and len(row) == len(columns) for row in rows):
         return "its table has rows of another length"
     if not all(isinstance(c, dict) and c.keys() >= COMPARED for c in about["comparisons"]):
-        return "its comparisons are none"
+        return "its comparisons are invalid"
     if not all(c["agrees"] is None or isinstance(c["agrees"], bool) for c in about["comparisons"]):
         return "its comparisons neither agree nor disagree"
     return None

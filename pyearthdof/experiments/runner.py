@@ -23,7 +23,7 @@ from ..dof.montecarlo.workers import WorkersDied, run_tasks
 from ..exceptions import FittingError, FolderInUseError, InvalidInputError
 from .base import GIVEN_SEED, LARGEST_SEED, Experiment
 
-ROWS = 3  # raised when the rows of a cell change, so that those of before are computed again
+ROWS = 3  # version of a cell's rows; an increase invalidates stored cells
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Result:
     engine: str
     frame: pd.DataFrame
     versions: dict[str, str]
-    seconds: float  # computing time of all cells, whenever and wherever they were computed
+    seconds: float  # total computing time of all cells, including stored ones
     n_cells: int
     seed: int | None = None  # None: the experiment's own seeds
 
@@ -51,11 +51,11 @@ def run_experiments(
     fresh: bool = False,
     progress: bool = False,
 ) -> Iterator[Result]:
-    """Yield each experiment when its last cell is there, whichever is finished first.
+    """Yield each experiment once its last cell is available, in order of completion.
 
-    The cells of all experiments share the processes, so that none waits for the end of another.
-    A cell that the store has is not computed again unless `fresh`. A record is taken through JSON
-    whether it was kept or computed now, so a resumed run gives the bytes of an unbroken one.
+    The cells of all experiments share the processes, so that none waits for another to finish. Cells in
+    the store are not computed again unless `fresh`. Stored and new records both pass through JSON, so a
+    resumed run gives the same bytes as an uninterrupted one.
     """
     seed = None if seed is None else check_count("seed", seed, 0, LARGEST_SEED)
     work = [_Work(e, size, seed, engine) for e in experiments]
@@ -93,7 +93,7 @@ def run_experiments(
 
 @dataclass(frozen=True)
 class _Cell:
-    """A cell on its way to a worker."""
+    """A cell to be sent to a worker."""
 
     experiment: Experiment
     key: dict
@@ -103,11 +103,11 @@ class _Cell:
 
 
 class _Work:
-    """An experiment on its way: the keys of its cells and the records that are there."""
+    """A running experiment: the keys of its cells and the available records."""
 
     def __init__(self, experiment: Experiment, size: str, seed: int | None, engine: str):
         self.experiment, self.size, self.seed, self.engine = experiment, size, seed, engine
-        # One that draws nothing need not know of seeds.
+        # Experiments without random numbers ignore seeds.
         cells = experiment.cells(size) if seed is None else experiment.cells(size, seed)
         self.versions = _versions(experiment, engine)
         self.keys = [
@@ -123,7 +123,7 @@ class _Work:
         self.records: list[dict | None] = [None] * len(self.keys)
 
     def result(self) -> Result:
-        records = [record for record in self.records if record is not None]  # all of them by now
+        records = [record for record in self.records if record is not None]  # complete by now
         frame = pd.DataFrame([row for record in records for row in record["rows"]])
         if self.seed is not None:
             frame[GIVEN_SEED] = self.seed
@@ -147,10 +147,10 @@ def _finished(work: list[_Work], waiting: set[int]) -> Iterator[Result]:
 
 
 def _compute(cell: _Cell) -> dict:
-    """Compute a cell and keep it at once.
+    """Compute a cell and store it at once.
 
-    One BLAS thread: sums in another order differ in the last bit, and the result must not depend on
-    how many processes share the machine.
+    Uses one BLAS thread: the order of sums affects the last bit, and the result must not depend on the
+    number of processes on the machine.
     """
     began = time.perf_counter()
     with threadpool_limits(limits=1):
@@ -162,7 +162,7 @@ def _compute(cell: _Cell) -> dict:
 
 
 def _versions(experiment: Experiment, engine: str) -> dict[str, str]:
-    """Versions of everything that has a part in the numbers."""
+    """Return the versions of all software that affects the numbers."""
     from ..dof.results import package_versions
 
     versions = dict(package_versions())
@@ -181,17 +181,16 @@ class DamagedCellWarning(UserWarning):
 class CellStore:
     """A folder of finished cells.
 
-    The name of a file is a hash of the experiment, the cell's settings, the engine and the versions
-    of all that computed it. So a result of another version of earth is never taken for one of
-    this version: it simply is not found. A hash of the contents is kept with them, so that a file that
-    was damaged is never taken for a result.
+    A file name is a hash of the experiment, the cell's settings, the engine and the versions of all
+    software that computed it, so that results of another version of earth are not found. A hash of the
+    contents is stored with them and detects damaged files.
     """
 
     def __init__(self, folder: Path):
         self.folder = Path(folder)
 
     def file(self, key: dict) -> Path:
-        """Where the cell of this key is kept."""
+        """Return the file of the cell with this key."""
         text = json.dumps(key, sort_keys=True)
         return (
             self.folder
@@ -199,7 +198,7 @@ class CellStore:
         )
 
     def get(self, key: dict) -> dict | None:
-        """Return the record kept under the key, or None; a damaged one is reported as a warning."""
+        """Return the record stored under the key, or None; warn if it is damaged."""
         file = self.file(key)
         try:
             text = file.read_text(encoding="utf-8")
@@ -224,13 +223,13 @@ class CellStore:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise FileNotWrittenError(
-                f"the folder {str(self.folder)!r} cannot be made: {error.strerror or error}"
+                f"the folder {str(self.folder)!r} cannot be created: {error.strerror or error}"
             ) from error
         whole = {"key": key, **record}
         write_whole(self.file(key), json.dumps({**whole, "digest": _digest(whole)}, indent=1))
 
     def forget(self, key: dict) -> None:
-        """Remove the record, if there is one."""
+        """Remove the record if it exists."""
         try:
             self.file(key).unlink(missing_ok=True)
         except OSError as error:
@@ -240,7 +239,7 @@ class CellStore:
 
 
 def _problem(text: str, key: dict) -> str | None:
-    """The fault in the text of a stored cell; None if it is whole and the one of the key."""
+    """Return the fault in the text of a stored cell; None if it is intact and matches the key."""
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):
@@ -248,23 +247,23 @@ def _problem(text: str, key: dict) -> str | None:
     if not isinstance(record, dict) or not {"key", "rows", "seconds", "digest"} <= record.keys():
         return "is not a record of a cell"
     if record["key"] != json.loads(json.dumps(key)):
-        return "holds a cell of other settings"
+        return "contains a cell with other settings"
     if record.pop("digest") != _digest(record):
         return "was changed after it was written"
     return None
 
 
 def _digest(record: dict) -> str:
-    """Return a hash of everything in a record, the same before and after a way through JSON."""
+    """Return a hash of a record's contents, unchanged by a round trip through JSON."""
     text = json.dumps(json.loads(json.dumps(record)), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 @contextlib.contextmanager
 def locked(folder: Path):
-    """Hold the folder; a second run into it is refused. The lock ends with the process, however that ends."""
+    """Lock the folder and refuse a second run into it. The lock ends with the process in every case."""
     folder = Path(folder)
-    # Beside the lock and not in it: on Windows, other processes cannot read a locked file.
+    # Beside the lock file, not in it: on Windows, other processes cannot read a locked file.
     owner = folder / ".owner"
     lock = FileLock(folder / ".lock")
     with _said(folder):
@@ -297,7 +296,7 @@ def _read(file: Path) -> str:
 
 @contextlib.contextmanager
 def _said(folder: Path):
-    """Turn the system's error into a sentence about the folder."""
+    """Convert the system's error to a message about the folder."""
     try:
         yield
     except OSError as error:

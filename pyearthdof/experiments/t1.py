@@ -1,4 +1,4 @@
-"""T1: the paper's overview table, with numbers instead of signs and ticks."""
+"""T1: the paper's overview table, with numbers in place of signs and ticks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ QUANTITIES = ("n_coef", "df", "trace", "sdf", "msdf")
 
 @dataclass(frozen=True)
 class _Line:
-    """A procedure, its setting in words, and what the paper's table says of it (None: not in it)."""
+    """A procedure, its setting in words, and its entry in the paper's table (None: not in it)."""
 
     setting: str
     build: Callable
@@ -73,8 +73,8 @@ class Overview(Experiment):
     question = (
         "Is the number of free parameters larger than (>), equal to (=) or smaller than (<) the "
         "degrees of freedom, and are the search cost sdf and the modified search cost msdf defined? "
-        "The paper prints signs and ticks; here are the numbers behind them. n = 100, sigma 1; mean 0, "
-        "but x1 + x2 + x3 for the lasso. The df of a linear smoother are its trace and have no error; "
+        "The paper prints signs and ticks; this table gives the numbers behind them. n = 100, sigma 1; mean "
+        "0, but x1 + x2 + x3 for the lasso. The df of a linear smoother are its trace, without error; "
         "the others come from Algorithm 1."
     )
     order = 10
@@ -160,18 +160,18 @@ class Overview(Experiment):
         ax.minorticks_off()
         ax.set_yticks(places, frame["procedure"])
         ax.set_xlabel("number of parameters (log scale); df − E tr S(y) is the search cost msdf")
-        # Above the axes: inside, it would hide the points of one procedure or another.
+        # Above the axes, where it hides no points.
         figure.legend(title="± three s.e.", loc="outside upper center", ncols=3)
         return figure
 
 
 def _gap(row) -> tuple[float, float]:
-    """n_coef - df and its standard error, 0 where both are exact."""
+    """Return n_coef - df and its standard error, 0 if both are exact."""
     return row.n_coef - row.df, float(np.hypot(row.n_coef_se, row.df_se))
 
 
 def sign_of(row) -> str:
-    """Compare n_coef with df: equal up to the error, or up to rounding where both are exact."""
+    """Compare n_coef with df: equal up to the error, or up to rounding if both are exact."""
     gap, error = _gap(row)
     allowed = multiple(len(SIGNS), row.n_rep - 1) * error if error > 0 else 0.0
     if abs(gap) <= max(allowed, ROUNDING * abs(row.df)):
@@ -180,7 +180,7 @@ def sign_of(row) -> str:
 
 
 def _holds(stated_sign: str, row) -> bool | None:
-    """Return whether the paper's sign is ours. A sign > or < that the error hides is open."""
+    """Return True if the paper's sign equals ours; None if the error hides a sign > or <."""
     sign = sign_of(row)
     if sign == "=" != stated_sign and _gap(row)[1] > 0:
         return None
@@ -197,7 +197,7 @@ def _shown(frame: pd.DataFrame, quantity: str) -> list[str]:
 
 
 def _clean(value: float) -> float:
-    """Rounding errors shown as the 0 that they stand for."""
+    """Replace rounding errors by 0."""
     return 0.0 if abs(value) < ROUNDING else value
 
 

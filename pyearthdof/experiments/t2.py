@@ -11,8 +11,8 @@ from .base import RepeatedEstimates, new_figure, ours_and_paper, seed_of, with_e
 from .verdict import means_with_se, measured, multiple, printed, welch
 
 N = 100
-PAPER_FITS = 100  # of the paper's theory where that is a mean
-PAPER_DOF = 99  # of the paper's standard errors, which come from 100 estimates
+PAPER_FITS = 100  # fits behind the paper's theory, if that is a mean
+PAPER_DOF = 99  # degrees of freedom of the paper's standard errors, from 100 estimates
 N_COMPARISONS = 21
 
 # Method -> name of its parameter, and for each value the paper's theory and estimate (s.e.).
@@ -40,8 +40,8 @@ class Splines(RepeatedEstimates):
     name = "T2"
     title = "Degrees of freedom of cubic, smoothing and monotone splines"
     question = (
-        "Does Algorithm 1 find the degrees of freedom that theory gives for splines, and how many "
-        "does a monotone constraint take away? Theory is tr(S) for the linear smoothers, the mean "
+        "Does Algorithm 1 reproduce the theoretical degrees of freedom of splines, and how many "
+        "does a monotone constraint remove? Theory is tr(S) for the linear smoothers, the mean "
         "number of unique coefficients for the monotone cubic spline, and, where the paper has a "
         "dash, the mean trace on the active set for the monotone smoothing spline. x = 1, ..., 100, "
         "mean 0."
@@ -62,8 +62,8 @@ class Splines(RepeatedEstimates):
         return procedure, x, seed_of(2, *which, i, seed=cell.get("seed"))
 
     def summary(self, found):
-        # In all four the statistic whose mean is the df is the trace: for the monotone cubic spline
-        # that is the number of unique coefficients (Proposition 2).
+        # In all four methods, the df are the mean of the trace; for the monotone cubic spline
+        # this is the number of unique coefficients (Proposition 2).
         theory = means_with_se(theory=np.array([f.trace for f in found]))
         one = {"theory_se_of_one": float(np.mean([f.trace_se for f in found]))}
         return theory | one | means_with_se(df=np.array([f.df for f in found]))
@@ -76,7 +76,7 @@ class Splines(RepeatedEstimates):
             label = f"{row.method}, {symbol} = {row.parameter:g}"
             if theory is not None and row.theory_se_of_one < 1e-8:
                 lines.append(printed(f"{label}: theory", row.theory, theory))
-            else:  # the paper's is one run of 100 fits
+            else:  # the paper has one run of 100 fits
                 paper = None if theory is None else float(theory)
                 paper_se = row.theory_se_of_one * np.sqrt(row.n_rep / PAPER_FITS)
                 errors = row.theory_se, paper, paper_se, theory

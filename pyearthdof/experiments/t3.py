@@ -11,7 +11,7 @@ from .base import RepeatedEstimates, new_figure, ours_and_paper, seed_of
 from .verdict import means_with_se, measured, multiple, number, welch
 
 N = 100
-PAPER_DOF = 9  # of the paper's standard errors, which come from 10 estimates
+PAPER_DOF = 9  # degrees of freedom of the paper's standard errors, from 10 estimates
 
 # p -> the paper's estimate and standard error for depth 0, 1, 2, 3, 4.
 PAPER = {
@@ -25,9 +25,9 @@ class Trees(RepeatedEstimates):
     name = "T3"
     title = "Degrees of freedom of regression trees"
     question = (
-        "How many degrees of freedom does a regression tree use beyond its number of leaves, by "
-        "searching for the variable and the cut point of each split? Greedy trees complete to the "
-        "depth, without pruning; Gaussian predictors drawn afresh for each estimate; n = 100, mean "
+        "How many degrees of freedom does a regression tree use beyond its number of leaves, because it "
+        "searches for the variable and the cut point of each split? Greedy trees complete to the given "
+        "depth, without pruning; Gaussian predictors, drawn anew for each estimate; n = 100, mean "
         "0. A node of one observation cannot be split, so depth 4 has "
         "fewer than 16 leaves."
     )

@@ -13,8 +13,8 @@ from .base import Experiment, cells_by_degree, given_seed, new_figure, ours_and_
 from .verdict import better, means_with_se, multiple, one_draw, printed
 
 N_FOLDS = 5
-SEED = 1234  # the authors', for the folds and again for the penalty
-REPEATS = 20  # of all of it, where a seed is given
+SEED = 1234  # the authors' seed, for the folds and again for the penalty
+REPEATS = 20  # repetitions of the experiment if a seed is given
 
 # The paper's numbers for each degree, as printed.
 PAPER = {
@@ -29,17 +29,17 @@ class Ozone(Experiment):
     name = "T-ozone"
     title = "Ozone data: 5-fold cross-validation error of MARS and corrected MARS"
     question = (
-        "Does MARS predict the ozone concentration in Los Angeles better when its penalty is "
-        "corrected so that nominal and actual degrees of freedom agree? The paper's size takes "
-        "seconds: both sizes are the same."
+        "Does MARS predict the ozone concentration in Los Angeles better if its penalty is corrected so "
+        "that nominal and actual degrees of freedom agree? The paper's size takes seconds, so both sizes are "
+        "identical."
     )
     drawn = (
         "The folds and the noise of Algorithm 2 come from R's random numbers with the authors' seed, so "
-        "the printed digits must come out exactly."
+        "the printed digits must match exactly."
     )
     drawn_anew = (
-        f"{REPEATS} divisions into folds, each with a penalty of its own, and their means. The paper's "
-        "numbers are one such draw, so the spread of the draws counts in the verdicts; none is exact."
+        f"{REPEATS} divisions into folds, each with its own penalty, and their means. The paper's numbers "
+        "are one such draw, so the verdicts include the spread of the draws; none is exact."
     )
     order = 90
     sizes: ClassVar = {"quick": {"n_rep": 100}, "paper": {"n_rep": 100}}
@@ -54,7 +54,7 @@ class Ozone(Experiment):
 
         ozone = load_ozone()
         X, y = ozone.drop(columns="O3").to_numpy(), ozone["O3"].to_numpy()
-        # rep(1:5, each = n/5)[sample(1:n, n)], as the authors number the rows.
+        # rep(1:5, each = n/5)[sample(1:n, n)], the authors' assignment of the rows to folds.
         numbers = np.repeat(np.arange(1, N_FOLDS + 1), len(y) // N_FOLDS)
         fold = numbers[RDraws(cell["seed"]).sample(len(y)) - 1]
         correction = correct_penalty(
@@ -124,17 +124,17 @@ class Ozone(Experiment):
 
 
 def summary(frame: pd.DataFrame) -> pd.DataFrame:
-    """Mean error over the folds, its standard error sd/sqrt(5), and the penalty; averaged over repeats."""
+    """Return mean error over the folds, its standard error sd/sqrt(5), and the penalty, over all repeats."""
     return _summaries(frame).groupby(["degree", "method"]).mean()
 
 
 def by_repeat(frame: pd.DataFrame, degree: int, method: str) -> pd.DataFrame:
-    """The same for each repeat; one row where the authors' seed was taken."""
+    """Return the same for each repeat; one row with the authors' seed."""
     return _summaries(frame).xs((degree, method), level=("degree", "method"))
 
 
 def _better(frame: pd.DataFrame, degree: int):
-    """Return the corrected model's gain: over the folds of the authors' draw, or over draws of ours."""
+    """Return the corrected model's gain: over the folds of the authors' draw, or over our draws."""
     part = frame[frame["degree"] == degree]
     over = "fold" if given_seed(frame) is None else "repeat"
     errors = part.groupby([over, "method"])["mse"].mean().unstack()

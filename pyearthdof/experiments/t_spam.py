@@ -12,8 +12,8 @@ from ..random import RDraws
 from .base import Experiment, cells_by_degree, given_seed, new_figure, ours_and_paper
 from .verdict import better, measured, multiple, one_draw, printed
 
-SEED = 1234  # the authors'
-REPEATS = 10  # of the penalty, where a seed is given
+SEED = 1234  # the authors' seed
+REPEATS = 10  # repetitions of the penalty if a seed is given
 PAPER_REPETITIONS = 100
 
 # degree -> the paper's test errors and corrected penalty, as printed.
@@ -22,7 +22,7 @@ PAPER = {
     2: {"MARS": "0.0684", "penalty": "7.94", "corrected MARS": "0.0658"},
 }
 METHODS = ("MARS", "corrected MARS")
-N_MEASURED = 3 * len(PAPER)  # the penalty, the error that it gives, and the gain
+N_MEASURED = 3 * len(PAPER)  # the penalty, its error rate, and the gain
 
 
 class Spam(Experiment):
@@ -30,14 +30,14 @@ class Spam(Experiment):
     title = "Spam data: test error rate of MARS and corrected MARS"
     question = (
         "Does the corrected penalty improve the classification of spam by MARS? 57 predictors, 3065 "
-        "e-mails to fit and 1536 to test, as in The Elements of Statistical Learning; the response "
+        "training and 1536 test e-mails, as in The Elements of Statistical Learning; the response "
         "is 0 or 1 and an e-mail is spam above 0.5. Quick size draws 20 responses for the penalty "
-        "instead of 100, so its penalty is only near the paper's."
+        "instead of 100, so its penalty only approximates the paper's."
     )
     drawn = "The noise of Algorithm 2 comes from R's random numbers with the authors' seed."
     drawn_anew = (
-        f"{REPEATS} penalties, each from noise of its own, and their means. The paper's numbers are one "
-        "such draw, so the spread of the draws counts in the verdicts; what depends on the noise is "
+        f"{REPEATS} penalties, each from its own noise, and their means. The paper's numbers are one such "
+        "draw, so the verdicts include the spread of the draws, and results that depend on the noise are "
         "not called exact. MARS with its default penalty draws nothing."
     )
     order = 100
@@ -45,7 +45,7 @@ class Spam(Experiment):
     r_packages = ("earth",)
 
     def cells(self, size, seed=None):
-        degrees = sorted(PAPER, reverse=True)  # the longest first
+        degrees = sorted(PAPER, reverse=True)  # longest computation first
         return cells_by_degree(degrees, self.settings(size)["n_rep"], 10, SEED, REPEATS, seed)
 
     def compute(self, cell, engine):
@@ -66,7 +66,7 @@ class Spam(Experiment):
         for method, penalty in zip(METHODS, (None, correction.penalty), strict=True):
             model.set_params(penalty=penalty).fit(X[~test], y[~test])
             wrong = (model.predict(X[test]) > 0.5) != (y[test] == 1)
-            # E-mails that only the one or only the other model gets right: the pairs of the gain.
+            # E-mails that only one of the two models classifies correctly: the pairs of the gain.
             gained = None if before is None else int(np.sum(before & ~wrong))
             lost = None if before is None else int(np.sum(~before & wrong))
             before = wrong
@@ -139,13 +139,13 @@ class Spam(Experiment):
 
 
 def _of_degree(frame: pd.DataFrame, degree: int) -> list[pd.DataFrame]:
-    """Return the rows of MARS and those of corrected MARS, one for each draw."""
+    """Return the rows of MARS and of corrected MARS, one for each draw."""
     part = frame[frame["degree"] == degree]
     return [part[part["method"] == method] for method in METHODS]
 
 
 def _better(degree: int, corrected: pd.DataFrame):
-    """Return the gain with its error: that of the test e-mails, in pairs, and that of the draws."""
+    """Return the gain with its errors: of the paired test e-mails, and of the draws."""
     n, paper = corrected["n_test"].iloc[0], PAPER[degree]
     gains = (corrected["gained"] - corrected["lost"]) / n
     pairs = ((corrected["gained"] + corrected["lost"]) / n - gains**2).mean() / n
@@ -160,7 +160,7 @@ def _better(degree: int, corrected: pd.DataFrame):
 
 
 def _authors_draw(label: str, row, column: str, paper: str):
-    """Exact with the paper's repetitions; with fewer of them the penalty has its error."""
+    """Compare exactly with the paper's repetitions; with fewer, use the error of the penalty."""
     if row["n_rep"] == PAPER_REPETITIONS:
         return printed(label, row[column], paper)
     se = row["penalty_se"] if column == "penalty" else _binomial_error(row)
@@ -169,7 +169,7 @@ def _authors_draw(label: str, row, column: str, paper: str):
 
 
 def _binomial_error(row) -> float:
-    """Standard error of a test error rate."""
+    """Return the standard error of a test error rate."""
     return float(np.sqrt(row["error_rate"] * (1 - row["error_rate"]) / row["n_test"]))
 
 

@@ -1,9 +1,9 @@
 """Comparison of results with the paper or R: exact, within error, or off.
 
-One comparison may be off by three standard errors by chance once in 370 times, and a table has
-twenty comparisons. So the multiple of the standard error is chosen for the table: with nothing wrong,
-one table in a thousand shows a verdict against the paper (`FALSE_ALARMS`, shared out equally as by
-Bonferroni). An error that was itself estimated from few repetitions takes Student's quantile.
+By chance, one comparison is off by three standard errors once in 370 times, and a table has twenty
+comparisons. The multiple of the standard error is therefore set for the whole table: under agreement, one
+table in a thousand shows a verdict against the paper (`FALSE_ALARMS`, divided equally as by
+Bonferroni). An error estimated from few repetitions uses Student's quantile.
 """
 
 from __future__ import annotations
@@ -16,24 +16,22 @@ import numpy as np
 from scipy.stats import t
 
 R_COLUMN = "R reference"
-FALSE_ALARMS = 0.001  # tables with a verdict against the paper where nothing is wrong
-STANDARD_ERRORS = 3.0  # the multiple of a single comparison, and of the bars in the figures
+FALSE_ALARMS = 0.001  # rate of tables with a verdict against the paper under agreement
+STANDARD_ERRORS = 3.0  # multiple of a single comparison, and of the bars in figures
 OPEN = "open: within error"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One line of "ours beside the paper's", or beside R's where the paper has no number."""
+    """One comparison of our number with the paper's, or with R's if the paper has none."""
 
     quantity: str
     ours: str
     paper: str  # "-" without a number
     verdict: str  # "exact (rounded)", "exact (cut)", "within error", "off by ...", "holds", "open: ...", ""
-    agrees: bool | None = (
-        None  # None where there is nothing to agree with, or the error is too large
-    )
+    agrees: bool | None = None  # None without a reference, or if the error is too large
     difference: float | None = None  # ours minus the paper's or R's
-    reference: str = ""  # R's number as it is shown; "" in a comparison with the paper
+    reference: str = ""  # R's number as displayed; "" in a comparison with the paper
 
     def to_dict(self) -> dict:
         """Plain values, for JSON."""
@@ -41,7 +39,7 @@ class Comparison:
 
 
 def number(value: float, se: float | None = None) -> str:
-    """Return a number as it is shown, with its standard error in parentheses."""
+    """Return a number as displayed, with its standard error in parentheses."""
     if se is None or not se > 0 or not math.isfinite(se):
         return f"{value:.4g}" if abs(value) < 1000 else f"{value:.0f}"
     digits = max(0, 1 - math.floor(math.log10(se)))
@@ -49,10 +47,10 @@ def number(value: float, se: float | None = None) -> str:
 
 
 def printed(quantity: str, ours: float, paper: str, *, by_r: bool = False) -> Comparison:
-    """Return a number that has to come out to the digits that the paper prints.
+    """Compare a number that must match the digits that the paper prints.
 
-    "rounded": ours, rounded to these digits, is the paper's. "cut": it is not, but with the further
-    digits dropped it is. `by_r` says that the digits are R's and not the paper's.
+    "rounded": our number, rounded to these digits, equals the paper's. "cut": it does so only if further
+    digits are dropped. `by_r` marks R's digits instead of the paper's.
     """
     how = _how_printed(float(ours), paper)
     difference = float(ours) - float(paper)
@@ -84,9 +82,9 @@ def measured(
     allowed: float = STANDARD_ERRORS,
     by_r: bool = False,
 ) -> Comparison:
-    """Return a Monte Carlo estimate: within error up to `allowed` combined standard errors.
+    """Compare a Monte Carlo estimate: within error up to `allowed` combined standard errors.
 
-    `shown` is the paper's number as it prints it. `by_r` says that it is R's and not the paper's.
+    `shown` is the paper's number as printed. `by_r` marks R's number instead of the paper's.
     """
     if paper is None:
         return Comparison(quantity, number(ours, se), "-", "")
@@ -106,15 +104,15 @@ def measured(
 
 
 def one_draw(quantity: str, values, paper: str, tests: int) -> Comparison:
-    """Return the paper's number beside draws of ours with other seeds: it has to be like one of them.
+    """Compare the paper's number with our draws of other seeds, of which it should look like one.
 
-    It differs from our mean by the spread of the draws, and by its rounding. `tests` is the number
-    of such comparisons in the table. The spread that judges is shown: the standard deviation of the draws
-    beside our mean, and the difference that it allows in the verdict.
+    It differs from our mean by the spread of the draws and by its rounding. `tests` is the number of such
+    comparisons in the table. The displayed spread decides: the standard deviation of the draws beside our
+    mean, and the permitted difference in the verdict.
     """
     values = np.asarray(values, dtype=float)
     mean = float(values.mean())
-    # Equal values have a spread of rounding errors.
+    # Equal values have a spread of rounding errors only.
     spread = float(values.std(ddof=1)) if np.ptp(values) > 0 else 0.0
     step = 10.0 ** int(Decimal(paper).as_tuple().exponent)
     error = math.hypot(spread / math.sqrt(len(values)), spread, step / math.sqrt(12))
@@ -129,9 +127,9 @@ def one_draw(quantity: str, values, paper: str, tests: int) -> Comparison:
 def better(
     quantity: str, gain: float, se: float, paper_gain: float, *, allowed: float
 ) -> Comparison:
-    """Return whether the corrected model was better, as in the paper: beyond the error, or open.
+    """Compare the gain of the corrected model: better beyond the error as in the paper, or open.
 
-    `gain` is the error of the default less that of the corrected model, `se` its standard error.
+    `gain` is the error of the default minus that of the corrected model, `se` its standard error.
     """
     return stated(quantity, _gain(paper_gain), _gain(gain, se), side(gain, allowed * se))
 
@@ -148,7 +146,7 @@ def _beside(by_r: bool, shown: str) -> dict[str, str]:
 
 
 def stated(quantity: str, paper: str, ours: str, holds: bool | None) -> Comparison:
-    """A statement of the paper and our result; None if the error is too large to decide."""
+    """Compare a statement of the paper with our result; None if the error is too large to decide."""
     if holds is None:
         return Comparison(quantity, ours, paper, OPEN)
     return Comparison(quantity, ours, paper, "holds" if holds else "does not hold", bool(holds))
@@ -156,7 +154,7 @@ def stated(quantity: str, paper: str, ours: str, holds: bool | None) -> Comparis
 
 @dataclass(frozen=True)
 class Tally:
-    """How many comparisons agree, of those that could be judged, and how many are open."""
+    """The number of agreeing comparisons among those judged, and the number of open ones."""
 
     agreed: int
     judged: int
@@ -172,7 +170,7 @@ class Tally:
 
 
 def tally(comparisons: list[dict]) -> dict[str, Tally]:
-    """Return the count of the comparisons with the paper, and of those with R, as `to_dict` gives them."""
+    """Return the counts of comparisons with the paper and with R from the output of `to_dict`."""
     counts = {}
     for judge in ("the paper", "R"):
         part = [c for c in comparisons if bool(c.get("reference")) == (judge == "R")]
@@ -182,7 +180,7 @@ def tally(comparisons: list[dict]) -> dict[str, Tally]:
 
 
 def means_with_se(**estimates: np.ndarray) -> dict[str, float]:
-    """Return the mean of each, and its error sd / sqrt(m): 0 where rounding alone makes the values differ."""
+    """Return each mean and its error sd / sqrt(m), 0 if the values differ only by rounding."""
     found: dict[str, float] = {}
     for name, values in estimates.items():
         mean, spread = float(values.mean()), float(values.std(ddof=1))
@@ -192,24 +190,24 @@ def means_with_se(**estimates: np.ndarray) -> dict[str, float]:
 
 
 def multiple(tests: int, dof: float = math.inf) -> float:
-    """How many standard errors each of `tests` differences may have.
+    """Return the permitted number of standard errors for each of `tests` differences.
 
-    `dof` are the degrees of freedom of the standard error: the repetitions behind it less one.
+    `dof` are the degrees of freedom of the standard error: the number of repetitions minus one.
     """
     return float(t.isf(FALSE_ALARMS / (2 * tests), dof))
 
 
 def welch(se: float, dof: float, other_se: float, other_dof: float) -> float:
-    """Degrees of freedom of the error of a difference (Welch and Satterthwaite)."""
+    """Return the degrees of freedom of the error of a difference (Welch and Satterthwaite)."""
     if se == 0 and other_se == 0:
         return math.inf
     return (se**2 + other_se**2) ** 2 / (se**4 / dof + other_se**4 / other_dof)
 
 
 def side(gaps, allowed) -> bool | None:
-    """Return whether gaps lie above 0: none is below, and one is above, by more than the allowed error.
+    """Return True if gaps lie above 0: none below and one above by more than the permitted error.
 
-    None where all are within it.
+    None if all are within it.
     """
     gaps, allowed = np.asarray(gaps), np.asarray(allowed)
     if (gaps < -allowed).any():
@@ -218,7 +216,7 @@ def side(gaps, allowed) -> bool | None:
 
 
 def every(answers) -> bool | None:
-    """Return one answer of several: False if one is, True if all are, else None."""
+    """Combine answers: False if one is False, True if all are True, otherwise None."""
     answers = list(answers)
     if False in answers:
         return False
@@ -226,7 +224,7 @@ def every(answers) -> bool | None:
 
 
 def rises(values, errors, allowed: float) -> bool | None:
-    """Return whether a sequence rises: no value is below an earlier one, and the last is above the first.
+    """Return True if a sequence rises: no value is below an earlier one, and the last is above the first.
 
     Both up to `allowed` combined standard errors; None if it is too flat to decide.
     """

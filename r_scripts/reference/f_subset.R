@@ -46,7 +46,7 @@ for (j in seq_len(n.fits)) {
 # Algorithm 1: the sum of the sample covariances of the fits with the responses, in parts of each fit.
 products <- function(fitted) colSums((fitted - rowMeans(fitted)) * (Y - rowMeans(Y)))
 df <- function(fitted) sum(products(fitted)) / (n.fits - 1)
-# Without a fit the sum of products loses m/(m - 1) times its own.
+# Without a fit, the sum of products decreases by m/(m - 1) times its own.
 jackknife.error <- function(fitted) {
   own <- products(fitted)
   left <- (sum(own) - n.fits / (n.fits - 1) * own) / (n.fits - 2)

@@ -87,7 +87,7 @@ def test_rpy2_that_does_not_fit(tmp_path):
     (tmp_path / "rpy2").mkdir()
     (tmp_path / "rpy2" / "__init__.py").write_text("raise ImportError('no R_getVar')")
     code, lines = examine(FIRST=str(tmp_path))
-    assert code == 0 and "does not work with the R that is here (ImportError" in lines[1]
+    assert code == 0 and "does not work with the installed R (ImportError" in lines[1]
     assert all(sys.executable in line and "--force-reinstall" in line for line in fix_lines(lines))
     assert examine("--require", "r", FIRST=str(tmp_path))[0] == 1
 
@@ -100,7 +100,7 @@ def test_what_rpy2_logs_while_it_fails_is_not_printed(tmp_path):
         "import logging; logging.getLogger('rpy2').warning('Trying'); raise OSError('no R_getVar')"
     )
     code, lines = examine(FIRST=str(tmp_path))  # which looks at the error stream
-    assert code == 0 and "does not work with the R that is here (OSError" in lines[1]
+    assert code == 0 and "does not work with the installed R (OSError" in lines[1]
 
 
 @pytest.mark.needs_r

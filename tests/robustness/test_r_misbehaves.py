@@ -66,7 +66,7 @@ def test_r_home_without_r(tmp_path, kind):
         home.mkdir()
     elif kind == "file":
         home.write_text("not a folder")
-    is_said(look(R_HOME=str(home)), f"R_HOME is '{home}', but there is no R in it", "unset R_HOME")
+    is_said(look(R_HOME=str(home)), f"R_HOME is '{home}', but it contains no R", "unset R_HOME")
 
 
 def test_r_home_with_an_r_that_does_not_run(tmp_path):
@@ -131,9 +131,7 @@ def test_rpy2_that_does_not_fit_this_r(tmp_path):
         "raise ImportError(\"undefined symbol: 'R_getVar'\")"
     )
     said = look(PYTHONPATH=os.pathsep.join([str(tmp_path), child_sources()]))
-    is_said(
-        said, "does not work with the R that is here (ImportError: undefined", "--force-reinstall"
-    )
+    is_said(said, "does not work with the installed R (ImportError: undefined", "--force-reinstall")
 
 
 def test_earth_missing(tmp_path):

@@ -1,1 +1,1 @@
-"""Self-consistency: nominal against actual degrees of freedom."""
+"""Self-consistency: nominal and actual degrees of freedom."""

@@ -28,7 +28,7 @@ from ..results import Curve, coverage_note, package_versions
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_SIZE, _EDGE = 180, 14  # of the drawing in a notebook, in pixels
+_SIZE, _EDGE = 180, 14  # of the plot in a notebook, in pixels
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,7 @@ def _drawing(found: pd.DataFrame) -> Html:
         return f"{_EDGE + inner * x / top:.1f},{_SIZE - _EDGE - inner * y / top:.1f}"
 
     path = " ".join(place(x, y) for x, y in zip(found["df"], found["nominal_df"], strict=True))
-    said = "nominal against actual degrees of freedom; the thin line is where they are equal"
+    said = "nominal against actual degrees of freedom; they are equal on the thin line"
     return Html(
         f'<svg width="{_SIZE}" height="{_SIZE}" viewBox="0 0 {_SIZE} {_SIZE}" role="img" aria-label="{said}">'
         f'<title>{said}</title><polyline points="{place(0, 0)} {place(top, top)}" stroke="currentColor" '

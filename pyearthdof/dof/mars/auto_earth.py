@@ -54,13 +54,15 @@ from .tables import is_continuous, quick_df_of_sizes, refuse_options
 
 DESIGNS = ("data", "gaussian", "table")
 VARIANCES = ("auto", "constant")
-CLIP = 4.0  # standard deviations stay within the median over this and times this
-RIDGE = 0.01  # of the averaged generalised linear models: terms may separate the response
-LEAST_LOG = 1e-4  # of the mean squared residual: smaller squares count as this in the logarithm
+CLIP = 4.0  # standard deviations are clipped to the median divided or multiplied by this
+RIDGE = (
+    0.01  # penalty of the averaged generalised linear models, whose terms may separate the response
+)
+LEAST_LOG = 1e-4  # lower bound of squared residuals in the logarithm, relative to their mean
 
 
 def forward_terms(n: int, p: int) -> int:
-    """Most terms of the forward pass for n rows of p predictors.
+    """Return the maximum number of terms of the forward pass for n rows of p predictors.
 
     >>> forward_terms(100, 5), forward_terms(4000, 5)
     (61, 127)
@@ -144,8 +146,8 @@ class AutoEarth(MeasuredEarth):
 
     A model that is a mean of several, or of several responses, has no pruning sequence: `reprune` and
     `update` refuse, `gcv_` uses the measured degrees of freedom, and `importance` is the standard deviation
-    of what a predictor adds. Fits that are wild between the training rows, as products of hinges can be, are
-    not taken: the best of the others is.
+    of a predictor's contribution. Fits with extreme values between the training rows, as products of hinges
+    can have, are excluded in favour of the best of the others.
 
     Examples
     --------
@@ -270,7 +272,7 @@ class AutoEarth(MeasuredEarth):
                 )
 
     def _search(self, estimator: Any, data: TrainingData) -> _Search:
-        """The parts common to all responses; bad data are refused before anything is measured."""
+        """The parts common to all responses; invalid data are refused before any measurement."""
         Y = data.all_responses.matrix
         options = estimator._options_for(data.design, Y)
         check_glm_responses(data, options)
@@ -282,7 +284,7 @@ class AutoEarth(MeasuredEarth):
         weights = data.all_weights
         weights = weights if weights is not None and differ(weights) else None
         stream = as_draws(None, AUTHORS_SEED if self.random_state is None else self.random_state)
-        assert isinstance(stream, NumpyDraws)  # whose seed serves the added noise, too
+        assert isinstance(stream, NumpyDraws)  # its seed is also used for the added noise
         seed = stream.seed
         search = _Search(self, estimator, data, options, weights, seed, check_jobs(self.n_jobs), {})
         search.curves_for(weights)
@@ -350,9 +352,9 @@ class _Search:
         return {name: getattr(self.settings, name) for name in names} | {"random_state": self.seed}
 
     def earth_of(self, degree: int) -> Earth:
-        """Return a plain Earth with the options of the search, of a degree."""
+        """Return a plain Earth of a degree with the options of the search."""
         own = {name: getattr(self.estimator, name) for name in of_stage("forward", "prune")}
-        own["response_weight"] = None  # every response has a search of its own
+        own["response_weight"] = None  # every response is searched separately
         n, p = self.X.shape
         settings, nk = self.settings, own["nk"]
         if settings.design == "table":
@@ -395,7 +397,7 @@ class _Search:
             return measure_sizes(self.design, earth, weights, None, **self.run)
         if weights is not None:
             raise InvalidInputError(
-                f"design={settings.design!r} knows no weights, whether given as sample_weight or found by "
+                f"design={settings.design!r} does not support weights, from sample_weight or "
                 "variance='auto': design='data' does"
             )
         if settings.design == "gaussian":
@@ -403,7 +405,7 @@ class _Search:
         return quick_df_of_sizes((n, p), degree=earth.degree)
 
     def select(self, k: int) -> _Selected:
-        """Choose for response number k, and fit."""
+        """Select and fit for response number k."""
         y = np.ascontiguousarray(self.data.all_responses.matrix[:, k])
         curves = self.curves_for(self.weights)
         choice = curves.tamed(y, curves.choose(y[:, None], self.n_threads)[0])
@@ -447,7 +449,7 @@ class _Search:
     def _varying_noise(
         self, curves: DegreeCurves, y: np.ndarray, choice: Choice
     ) -> NoiseModel | None:
-        """The standard deviation of the noise up to a factor; None where it is found to be constant."""
+        """Return the standard deviation of the noise up to a factor; None if it is constant."""
         root = np.ones(len(y)) if curves.weights is None else np.sqrt(curves.weights)
         model = merge_terms(curves.fit(y[:, None], [choice]))
         square = (root * (y - model.basis(self.X) @ model.coef[:, 0])) ** 2
@@ -485,7 +487,7 @@ class _Search:
     def _by_deviance(
         self, curves: DegreeCurves, y: np.ndarray
     ) -> Callable[[SubsetSequence, Choice], int]:
-        """Return a function of a pruning sequence: the size with the least penalised deviance for y."""
+        """Return a function that selects the size of a pruning sequence with the least penalised deviance."""
         n, is_count = curves.n, self.options.glm_family in OF_COUNTS
 
         def size_of(sequence: SubsetSequence, choice: Choice) -> int:
@@ -514,7 +516,7 @@ class _Search:
         return size_of
 
     def _glm(self, columns: np.ndarray, y: np.ndarray) -> GlmFit | None:
-        """The generalised linear model of y on the rows of `columns`; None where R's iteration stops."""
+        """Fit the generalised linear model of y on the rows of `columns`; None if R's iteration fails."""
         options = self.options
         assert options.glm_family is not None
         columns[0] = 1.0
@@ -527,7 +529,7 @@ class _Search:
             return None
 
     def single(self, found: _Selected) -> tuple[Any, list[_Selected]]:
-        """Return the one model, fitted by the estimator itself; its choice may have been measured again."""
+        """Return the one model, fitted by the estimator; the measurement may have updated its choice."""
         earth, curves = self.earth_of(found.choice.curve.degree), found.curves
         data = self.data
         if curves.weights is not self.weights:
@@ -541,7 +543,7 @@ class _Search:
                 **self.run,
             )  # fmt: skip
             found = replace(found, choice=choice, stein=SteinDf(choice.df, found.stein.se))
-        # one term leaves an exhaustive search no choice
+        # with one term there is nothing to search exhaustively
         pmethod = "backward" if choice.size == 1 else None
         model = long.reprune(nprune=choice.size, pmethod=pmethod)
         fit = model._training_fit("selection")
@@ -554,7 +556,7 @@ class _Search:
         return model, [found]
 
     def merged(self, found: Sequence[_Selected]) -> Any:
-        """Return all models as one, fitted to nothing more."""
+        """Merge all models into one without another fit."""
         models = [model for each in found for model in each.models]
         merged = merge_terms(models)
         edges = np.cumsum([0, *(len(each.models) for each in found)])
@@ -620,7 +622,7 @@ class _Search:
         return estimator
 
     def _statistics(self, fitted: np.ndarray, df: np.ndarray) -> dict[str, Any]:
-        """RSS and GCV of each response and of all, with the measured df."""
+        """Return RSS and GCV of each response and of all, with the measured df."""
         Y, n = self.data.all_responses.matrix, len(fitted)
         weights = np.ones(n) if self.weights is None else self.weights
         mean = (weights[:, None] * Y).sum(axis=0) / weights.sum()
@@ -646,7 +648,7 @@ class _Search:
         dirs: np.ndarray,
         coef: np.ndarray,
     ) -> SelectionPart:
-        """Degrees of freedom and errors of the selection."""
+        """Return degrees of freedom and errors of the selection."""
         Y = self.data.all_responses.matrix
         importance = np.zeros(dirs.shape[1])
         for j in np.flatnonzero(dirs.any(axis=0)):
@@ -677,7 +679,7 @@ class _Search:
     def _averaged_glm(
         self, basis: np.ndarray, blocks: Sequence[np.ndarray], df: np.ndarray, single: bool
     ) -> GlmPart:
-        """The mean, on the scale of the link, of generalised linear models on the terms of each model."""
+        """Return the mean, on the scale of the link, of generalised linear models on each model's terms."""
         options, data = self.options, self.data
         assert options.glm_family is not None
         family = FAMILIES[options.glm_family]
@@ -733,15 +735,15 @@ def _errors(
     y: np.ndarray,
     fit: np.ndarray,
 ) -> tuple[float, float]:
-    """Return the prediction error, and the variance of the fit over that between the models.
+    """Return the prediction error, and the ratio of the variance of the fit to that between the models.
 
-    Where the variance of the noise differs from row to row, the error is the mean over the rows of that
-    variance and of the fit's.
+    For heteroscedastic noise, the error is the mean over the rows of the variances of the noise and the
+    fit.
     """
     n, sigma2, df = len(y), found.choice.sigma2, found.stein.df
     weights = np.ones(n) if found.curves.weights is None else found.curves.weights
     error = float((weights * (y - fit) ** 2).sum() / n + 2 * sigma2 * df / n)
-    # the error of the fit is the estimate less the noise, or at least that of a projection
+    # The error of the fit is the estimate minus the noise, or at least that of a projection.
     of_fit = max(error - sigma2, sigma2 * max(df, 1.0) / n)
     several = coef_of_models.shape[1] > 1
     spread = (basis @ coef_of_models).var(axis=1, ddof=1) if several else np.ones(n)

@@ -1,10 +1,10 @@
 """Selection of degree and size by measured degrees of freedom, and averages over perturbed responses.
 
-The curves of `df_of_sizes`, one for each degree, say what a model of any size costs; AICc with them chooses
-degree and size of a response. A choice among many near-equal models is unstable: a little noise added to the
-response changes it. The mean over responses with a little noise of their own, each with a choice of its own,
-is a smooth function of the response, predicts better, and has degrees of freedom that Stein's lemma gives
-from the same fits: df = E[z'(f(y + t z))]/t.
+The curves of `df_of_sizes`, one per degree, give the degrees of freedom of a model of any size; AICc with
+them selects degree and size for a response. A choice among many near-equal models is unstable: a little noise
+added to the response changes it. The mean over perturbed responses, each with its own choice, is a smooth
+function of the response and predicts better. Stein's lemma gives its degrees of freedom from the same fits:
+df = E[z'(f(y + t z))]/t.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class DegreeCurves:
     curves: dict[int, SizeCurve]
     weights: np.ndarray | None
     criterion: str
-    n: int  # rows that count
+    n: int  # rows with positive weight
     nprune: int | None = None
 
     def choose(self, Y: np.ndarray, n_threads: int = 1) -> list[Choice]:
@@ -58,12 +58,12 @@ class DegreeCurves:
     def _scores(
         self, Y: np.ndarray, n_threads: int = 1
     ) -> tuple[list[np.ndarray], list[tuple[np.ndarray, np.ndarray]], np.ndarray]:
-        """For each degree the criterion, a row for each response, and its `table`; the noise's variances."""
+        """Return by degree the criterion, a row per response, and its `table`; and the noise variances."""
         tables = [self.table(degree, Y, n_threads) for degree in self.engines]
         found = [criteria_of(rss, df, self.n) for rss, df in tables]
         best_aicc = np.array([criteria["aicc"].min(axis=-1) for criteria, _ in found])
         sigma2 = np.array([values for _, values in found])
-        # one variance of the noise for all degrees: that of the least AICc
+        # One noise variance for all degrees, that of the least AICc.
         noise = np.take_along_axis(sigma2, best_aicc.argmin(axis=0)[None], axis=0)[0]
         scores = []
         for (_, df), (criteria, own) in zip(tables, found, strict=True):
@@ -74,12 +74,12 @@ class DegreeCurves:
         return scores, tables, noise
 
     def tamed(self, y: np.ndarray, choice: Choice) -> Choice:
-        """The choice, or where its fit is wild between the rows the best one of all whose fit is not."""
+        """Return the choice, or the best stable one if its fit has extreme values between the rows."""
         fit = self.sequence(y, choice.degree).terms(choice.size)
         return choice if is_tame(fit, self.X, y, self.weights) else self._best_tame(y)[0]
 
     def _best_tame(self, y: np.ndarray) -> tuple[Choice, TermsFit]:
-        """The best choice whose fit is not wild, and the fit; the mean alone never is."""
+        """Return the best stable choice and its fit; the mean alone is always stable."""
         degrees = list(self.engines)
         scores, tables, _ = self._scores(y[:, None])
         sequences = [self.sequence(y, degree) for degree in degrees]
@@ -96,14 +96,14 @@ class DegreeCurves:
         return next(iter(self.engines.values())).X
 
     def sequence(self, y: np.ndarray, degree: int) -> SubsetSequence:
-        """The pruning sequence of a response."""
-        with CollectedWarnings():  # of terms that depend on others: none of them is in the fit
+        """Return the pruning sequence of a response."""
+        with CollectedWarnings():  # warnings of dependent terms, none of which is in the fit
             return self.engines[degree].sequence(y, self.weights)
 
     def table(
         self, degree: int, Y: np.ndarray, n_threads: int = 1
     ) -> tuple[np.ndarray, np.ndarray]:
-        """RSS and df of all sizes, the RSS with a row for each response."""
+        """Return RSS and df of all sizes, the RSS with a row for each response."""
         rss = self.engines[degree].fit_sizes(Y, None, self.weights, n_threads).rss
         weights = 1.0 if self.weights is None else self.weights[:, None]
         rss = np.where(rss > ROUNDING * (weights * Y**2).sum(axis=0)[:, None], rss, 0.0)
@@ -118,9 +118,9 @@ class DegreeCurves:
         n_threads: int = 1,
         size_of: Callable[[SubsetSequence, Choice], int] | None = None,
     ) -> list[TermsFit]:
-        """The chosen terms of each column of Y; `size_of` may take another size of the sequence.
+        """Return the selected terms of each column of Y; `size_of` may select another size of the sequence.
 
-        Where they are wild between the rows, the best ones that are not.
+        If they give extreme values between the rows, the best stable terms are returned.
         """
 
         def fit_one(y: np.ndarray, choice: Choice) -> TermsFit:
@@ -137,7 +137,7 @@ class DegreeCurves:
 
 @dataclass(frozen=True)
 class MergedTerms:
-    """The terms of several models, equal ones once, and a column of coefficients for each model."""
+    """The distinct terms of several models, and a column of coefficients for each model."""
 
     dirs: np.ndarray
     cuts: np.ndarray
@@ -148,7 +148,7 @@ class MergedTerms:
 
 
 def merge_terms(models: Sequence[TermsFit]) -> MergedTerms:
-    """Terms with equal directions and cuts are one; a model without a term has the coefficient 0.
+    """Merge terms with equal directions and cuts; a model without a term has the coefficient 0.
 
     >>> one = TermsFit(np.array([[0.0], [1.0]]), np.array([[0.0], [0.5]]), np.array([1.0, 2.0]))
     >>> two = TermsFit(np.array([[0.0], [-1.0]]), np.array([[0.0], [0.5]]), np.array([3.0, 4.0]))
@@ -174,20 +174,20 @@ def merge_terms(models: Sequence[TermsFit]) -> MergedTerms:
     return MergedTerms(dirs, cuts, coefs)
 
 
-WILD = 10.0  # times the range of the response, beyond it
-LEFT_OUT = 2.0  # times the squared error that the number of terms promises for a row left out
+WILD = 10.0  # permitted excess over the range of the response, as a multiple of it
+LEFT_OUT = 2.0  # permitted ratio of leave-one-out errors to those expected from the number of terms
 
 
 def is_tame(
     model: TermsFit, X: np.ndarray, y: np.ndarray, weights: np.ndarray | None = None
 ) -> bool:
-    """Whether a fit holds between the rows as it does at them; one that does not would spoil a mean.
+    """Return True if a fit is as good between the rows as at them; other fits would spoil a mean.
 
-    Degrees of freedom are about new responses of the same rows. For other rows two checks are added. The
-    squared errors of rows that are left out, of the same terms, may be twice RSS/(1 - r/n)^2, which they are
-    about unless a few rows decide. And a product of hinges can be small on all rows and huge between them:
-    where a product is largest, the other predictors at their medians, and at rows whose predictors come from
-    rows of their own, the fit may be ten times the range of the response beyond it.
+    Degrees of freedom concern new responses of the same rows. Two checks are added for other rows. The
+    squared leave-one-out errors with the same terms may be at most twice RSS/(1 - r/n)^2, their approximate
+    value unless a few rows dominate. A product of hinges can be small on all rows and huge between them: at
+    the maximum of a product, with the other predictors at their medians, and at rows that combine the
+    predictors of different rows, the fit may exceed the range of the response by at most ten times it.
     """
     root = np.ones(len(y)) if weights is None else np.sqrt(weights)
     columns = root[:, None] * evaluate_terms(X, model.dirs, model.cuts)
@@ -221,7 +221,7 @@ class SteinDf:
 
 
 def balanced_noise(rng: np.random.Generator, n: int, m: int) -> np.ndarray:
-    """Standard normal noise whose m columns add up to zero, so that it does not shift the mean of the fits.
+    """Standard normal noise whose m columns sum to zero, so that it does not shift the mean of the fits.
 
     >>> Z = balanced_noise(np.random.default_rng(0), 3, 4)
     >>> Z.shape, float(abs(Z.sum(axis=1)).max()) < 1e-12
@@ -234,8 +234,8 @@ def balanced_noise(rng: np.random.Generator, n: int, m: int) -> np.ndarray:
 def stein_df(Z: np.ndarray, fits: np.ndarray, step: float, root: np.ndarray) -> SteinDf:
     """Estimate the df of a mean over fits of y + step z from their covariance with the noise z.
 
-    The intercept of every fit is one degree of freedom; only the others are estimated. Z has a column for
-    each fit, from `balanced_noise`; `fits` are times the roots of the case weights, `root`.
+    The intercept of every fit is one degree of freedom; only the rest is estimated. Z has a column for
+    each fit, from `balanced_noise`; `fits` are multiplied by the roots of the case weights, `root`.
     """
     intercept = root / np.linalg.norm(root)
     rest = Z - np.outer(intercept, intercept @ Z)

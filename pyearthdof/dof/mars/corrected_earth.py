@@ -98,9 +98,9 @@ class CorrectedEarth(MeasuredEarth):
             )
         if self.mu == "fitted" and data.all_weights is not None:
             raise InvalidInputError(
-                "sample_weight is given but Algorithm 2 around the fit knows no weights: AutoEarth does"
+                "sample_weight is given but mu='fitted' does not support weights: AutoEarth does"
             )
-        options: Any = None  # mda's
+        options: Any = None  # options of mda
         if not isinstance(estimator, Mars):
             options = estimator._options_for(data.design, Y)
 

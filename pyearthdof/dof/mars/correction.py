@@ -73,15 +73,13 @@ _DEFAULTS = {option.name: option.default for option in OPTIONS} | {"linpreds": (
 class MarsSearch:
     """A forward pass and the design to measure it on."""
 
-    procedure: Earth | Mars  # without threshold and without pruning
+    procedure: Earth | Mars  # without threshold and pruning
     design: tuple[int, int] | np.ndarray | pd.DataFrame
-    names: tuple[str, ...]  # of the columns, factors expanded
+    names: tuple[str, ...]  # names of the columns, with factors expanded
     p: int
     package: str
-    options: (
-        dict  # those that differ from the package's defaults, but degree and nk, as plain values
-    )
-    checked: EarthOptions | None = None  # of the procedure, if they were checked
+    options: dict  # plain values other than the package's defaults, except degree and nk
+    checked: EarthOptions | None = None  # validated options of the procedure, if any
 
     @property
     def n(self) -> int:
@@ -438,7 +436,7 @@ def measure_penalty(
     )
     designs = designs.first(run.counts)
     default, terms = search.procedure.penalty, run.n_coef
-    assert terms is not None  # a MARS counts its terms
+    assert terms is not None  # MARS reports its terms
     counted = nominal(terms.value, default)
     penalty = _correct(run.df, terms, default)
     warn_if_missed(penalty.se, target_se, n_rep)
@@ -488,7 +486,7 @@ def _correct(df: Jackknife, r: Jackknife, default: float) -> Jackknife:
 
 
 def _penalty(df: Jackknife, r: Jackknife, default: float) -> Jackknife:
-    # Without the only repetition that added terms there is nothing to correct either.
+    # Nor can it be corrected without the only repetition that added terms.
     some = r.left_out > 1
     left_out = np.where(
         some, penalty_before_zero(df.left_out, np.where(some, r.left_out, 2.0)), default

@@ -1,9 +1,8 @@
 """Corrected penalty and model size with noise around the fit instead of around zero.
 
-A search that has a signal to find spends less on noise than one that has none. So the degrees of freedom are
-measured around a fit, by noise of the variance RSS/(n - df) that it leaves; the fit that they choose is the
-next mean, until it is chosen again. The random numbers are the same every time, so that nothing but the mean
-changes.
+A search uses fewer degrees of freedom on noise if it finds a signal. The degrees of freedom are therefore
+measured around a fit, with noise of its variance RSS/(n - df). The fit that they select is the next mean,
+until the choice repeats. All iterations use the same random numbers, so that only the mean changes.
 """
 
 from __future__ import annotations
@@ -40,7 +39,7 @@ from .sizes import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-CLOSE = 0.01  # of two penalties
+CLOSE = 0.01  # tolerance between two penalties
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +93,7 @@ class AroundFit(Estimate):
         )
 
     def _draw(self, ax: Axes) -> None:
-        """The penalty of each fit, and what was measured around it."""
+        """Draw the penalty of each fit, and the penalty measured around it."""
         at = range(1, len(self.steps) + 1)
         if not at:
             raise InvalidInputError("nothing was measured around the fit: there is nothing to draw")
@@ -142,7 +141,7 @@ def penalty_around_fit(
         reduction = choose("auto", procedure, search.design, responses, designs.counts)
         found = measure(procedure, designs, responses, reduction=reduction, **run)
         r, last = _terms(found), penalty
-        # Algorithm 2; the default where no term was ever added.
+        # Algorithm 2; the default if no term was added.
         penalty = float(corrected_penalty(found.df.value, r)) if r > 1 else default
         rows.append((last, int(model.n_terms_), sigma, penalty))
         if abs(penalty - last) < CLOSE:
@@ -171,7 +170,7 @@ def penalty_around_fit(
 
 
 def _terms(found: Measurement) -> float:
-    assert found.n_coef is not None  # a MARS counts its terms
+    assert found.n_coef is not None  # MARS reports its terms
     return found.n_coef.value
 
 
@@ -186,9 +185,9 @@ def size_around_fit(
 ) -> SizeChoice:
     """Iterate the choice of a size around its own fit.
 
-    All sizes come from `long`, fitted with penalty -1 and without nprune. `first` was chosen by the curve at
-    the null, and `estimator` is the one whose search is measured; `run` has n_rep, draws, random_state,
-    n_jobs and progress.
+    All sizes come from `long`, fitted with penalty -1 and without nprune. `first` is the choice by the curve
+    at the null, and `estimator` is the measured search; `run` has n_rep, draws, random_state, n_jobs and
+    progress.
     """
     stream = authors_draws(run.pop("draws"), run.pop("random_state"))
     rows, choice = [], first

@@ -18,7 +18,7 @@ from ...mars.meta import EarthMeta
 
 
 class MeasuredEarth(EarthMeta):
-    """Base class of the estimators that choose an Earth by measured degrees of freedom."""
+    """Base class of meta-estimators that select an Earth by measured degrees of freedom."""
 
     mu: Any  # an argument of every subclass
 
@@ -28,31 +28,31 @@ class MeasuredEarth(EarthMeta):
         Parameters
         ----------
         X, y
-            The data, as the estimator takes them.
+            The data, in the estimator's formats.
         sample_weight : array, (n,), optional
-            Case weights of the fit. `AutoEarth` takes the variance of a row's noise to be proportional to one
-            over its weight; `CorrectedEarth` measures without weights, which Algorithm 2 does not know.
+            Case weights of the fit. `AutoEarth` takes the noise variance as inversely proportional to them;
+            `CorrectedEarth` measures without weights, because Algorithm 2 does not support them.
         """
         self._check_arguments()
-        estimator = clone(self._inner).set_params(penalty=None)  # its own does not count
+        estimator = clone(self._inner).set_params(penalty=None)  # its own penalty is ignored
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
         self._fit(estimator, estimator._check_data(X, y, **weights))
         return self
 
     @abstractmethod
     def _check_arguments(self) -> None:
-        """Refuse arguments of the constructor before anything is measured."""
+        """Validate the constructor's arguments before any measurement."""
 
     @abstractmethod
     def _fit(self, estimator: Any, data: TrainingData) -> None:
-        """Measure, choose and fit, for an estimator that has checked the data."""
+        """Measure, select and fit; the data are validated."""
 
     @abstractmethod
     def bind(self, X: Rows) -> Bound:
-        """This estimator on a design, for many fits: what depends on X alone is measured once."""
+        """Return this estimator bound to a design for many fits, with computations on X done once."""
 
     def fit_many(self, X: Rows, Y: np.ndarray) -> Fits:
-        """Fit every column of Y on the same X; what depends on X alone is measured once."""
+        """Fit every column of Y on the same X, with computations on X done once."""
         by_position(X, Y=Y)
         bound = self.bind(X)
         return bound.fit_many(check_many(Y, len(bound.X)))
@@ -65,7 +65,7 @@ class MeasuredEarth(EarthMeta):
 
 
 class OneByOne(Bound):
-    """A choice that depends on y: every response is fitted by itself."""
+    """A selection that depends on y: every response is fitted separately."""
 
     def __init__(self, X: Rows, fit: Callable[[np.ndarray], Any]) -> None:
         self.X, self.fit = X, fit
@@ -73,6 +73,6 @@ class OneByOne(Bound):
     def fit_many(self, Y: np.ndarray, n_threads: int = 1) -> Fits:
         models = [self.fit(y) for y in Y.T]
         terms = np.array([model.n_terms_ for model in models])
-        # an average of projections is no projection: its terms are no trace
+        # an average of projections is not a projection: its number of terms is not a trace
         trace = None if any(model.model_.is_merged for model in models) else terms
         return Fits(np.column_stack([model.fitted_values_ for model in models]), trace, terms)

@@ -293,7 +293,7 @@ def measure_sizes(
     n_rep = check_n_rep(n_rep, None)
     designs = the_designs(search.design, stream, n_rep, n_designs)
     weights = check_weights(sample_weight, designs.n)
-    if weights is not None:  # to earth equal ones are none, and none is zero
+    if weights is not None:  # earth ignores equal weights and replaces zeros
         weights = np.maximum(weights, weights.mean() / 1e8) if differ(weights) else None
     root = np.ones(designs.n) if weights is None else np.sqrt(weights)
     mu, sigma = (np.zeros(designs.n), 1.0) if mean is None else (mean.mu, mean.sigma)
@@ -309,7 +309,7 @@ def measure_sizes(
     penalty, sizes = default_penalty(procedure.degree), np.arange(1, last + 1)
     return SizeCurve(
         sizes=sizes,
-        # more terms never cost less
+        # The df do not decrease with the number of terms.
         df=np.maximum.accumulate([found.value for found in df]),
         se=np.array([found.se for found in df]),
         nominal_df=nominal(sizes, penalty),

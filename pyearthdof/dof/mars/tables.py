@@ -1,9 +1,8 @@
 """Tabulated corrected penalties and degrees of freedom of every size.
 
 Both are smooth in log n and log p and are interpolated by a cubic spline. Along nk and along the length of a
-curve, the interpolation is linear: the penalty has a bend where the forward pass ends by itself, which a
-spline would smooth out. The penalty is interpolated as 2 (df - r)/(r - 1), before negative
-values are set to 0.
+curve, the interpolation is linear: the penalty has a bend where the forward pass ends early, which a spline
+would smooth out. The penalty is interpolated as 2 (df - r)/(r - 1), before negative values are set to 0.
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ class GridTable:
 
     _AXES: ClassVar[tuple[str, ...]]
     _FILE: ClassVar[str]
-    _EXACT: ClassVar[str]  # the function for what the table does not have, and what it does
+    _EXACT: ClassVar[str]  # the function for cases outside the table, and its description
 
     def __init__(self, frame: pd.DataFrame, made: dict) -> None:
         self.frame = frame
@@ -69,7 +68,7 @@ class GridTable:
         if not is_shape(X):
             raise InvalidInputError(
                 f"X is a {type(X).__name__} but it should be a tuple (n, p) of integers: the table "
-                f"knows Gaussian designs only, and {self._EXACT.split()[0]} takes a matrix"
+                f"is for Gaussian designs only, and {self._EXACT.split()[0]} accepts a matrix"
             )
         return check_shape(X)
 
@@ -248,7 +247,7 @@ class PenaltyTable(GridTable):
         straight = np.outer(line_weights(n_axis, n), line_weights(p_axis, p))
         value = float((smooth * values[known]).sum())
         bend = abs(value - float((straight * values[known]).sum()))
-        # Cells share their random numbers, so a mean of neighbours is no better known than they are.
+        # Cells share their random numbers, so averaging neighbours does not reduce the error.
         noise = float((straight * noises[known]).sum())
         return value, bend, noise
 
@@ -359,7 +358,7 @@ class SizeTable(GridTable):
         return SizeCurve(
             sizes=sizes,
             df=np.maximum.accumulate(df),
-            # cells share their random numbers, so a mean of neighbours is no better known than they are
+            # Cells share their random numbers, so averaging neighbours does not reduce the error.
             se=np.hypot(straight @ errors, bend),
             nominal_df=nominal(sizes, penalty),
             n_reached=np.full(last, np.nan),
@@ -424,12 +423,12 @@ def quick_df_of_sizes(X: Rows, *, degree: int = 1) -> SizeCurve:
     return table.lookup(*table._check_shape(X), degree)
 
 
-_LEAST_VALUES = 10  # of a continuous column
-_MOST_EQUAL = 0.25  # share of the rows with one value, and of rows that repeat others
+_LEAST_VALUES = 10  # distinct values of a continuous column
+_MOST_EQUAL = 0.25  # largest share of rows with the same value, and of duplicate rows
 
 
 def is_continuous(X: np.ndarray) -> bool:
-    """Return whether the columns are sufficiently continuous for the table of curves.
+    """Return True if the columns are sufficiently continuous for the table of curves.
 
     The table was computed for Gaussian columns. Columns with few values, or with one value in many rows,
     have fewer knots and use fewer degrees of freedom: for 200 x 30 binary columns, 8 terms use 21 instead

@@ -17,7 +17,7 @@ from ...procedures.scikit_learn import RegressorProcedure
 
 
 def as_procedure(procedure: Any) -> Any:
-    """An object with `fit_many`: the procedure itself, or a wrapper around a regressor or a function."""
+    """Return an object with `fit_many`: the procedure itself, or a wrapper of a regressor or a function."""
     if inspect.isclass(procedure):
         name = procedure.__name__
         raise InvalidInputError(f"procedure={name} but it should be an instance, {name}()")
@@ -34,12 +34,12 @@ def as_procedure(procedure: Any) -> Any:
 
 
 def has_method(estimator: Any, name: str) -> bool:
-    """Return whether an estimator has a method, if only after its fit, as stacking has `predict`."""
+    """Return True if an estimator has a method, possibly only once fitted, as stacking has `predict`."""
     return hasattr(estimator, name) or hasattr(type(estimator), name)
 
 
 class FunctionProcedure:
-    """A plain function (X, y) -> fitted, of which only the fit is known."""
+    """A function (X, y) -> fitted, which only provides fitted values."""
 
     is_linear = is_equivariant = False
     df_statistic: str | None = None
@@ -59,7 +59,7 @@ class FunctionProcedure:
 
 
 def takes_missing(estimator: Any) -> bool:
-    """Return whether the estimator handles missing values in X, such as an imputing pipeline."""
+    """Return True if the estimator handles missing values in X, such as an imputing pipeline."""
     if hasattr(estimator, "steps"):
         return True
     if hasattr(estimator, "estimator"):

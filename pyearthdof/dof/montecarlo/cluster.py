@@ -4,11 +4,11 @@ joblib's backend sends every task with all of its data, fixes the number of work
 indefinitely for tasks that kill them. The client of `joblib.parallel_config("dask")` is therefore used
 directly:
 
-- What tasks have in common goes to the scheduler once, and from there, or from one another, to the workers,
-  also to those that join later. It is the result of a task of its own, so it is computed again where all
-  workers that had it are gone.
-- A chunk has as many tasks as take `Chunks.seconds`, judged by those before, and fewer near the end.
-- Results come in the order of the tasks. While the first is awaited, the others go on.
+- Common data of tasks are sent to the scheduler once. Workers, including later ones, get them from there
+  or from one another. They are the result of a separate task, which is repeated if all their workers are
+  lost.
+- A chunk contains as many tasks as take `Chunks.seconds`, by previous timings, and fewer near the end.
+- Results are returned in the order of the tasks. Later tasks continue while the first is awaited.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from joblib.parallel import get_active_backend
 from ..._version import __version__
 from ...exceptions import ClusterError
 
-_LOOK = 1.0  # seconds between two looks at the workers
-_NO_WORKERS = 60.0  # seconds that a cluster may be without any worker
-_AHEAD = 2  # chunks of a worker that are not done
-_READY = 8  # chunks of a worker, those that wait for their turn to come back included
+_LOOK = 1.0  # seconds between two checks of the workers
+_NO_WORKERS = 60.0  # permitted seconds without any worker
+_AHEAD = 2  # unfinished chunks of a worker
+_READY = 8  # chunks of a worker, including finished ones that wait for their turn
 
 Common = TypeVar("Common")
 Task = TypeVar("Task")
@@ -47,17 +47,17 @@ class WorkersDied(Exception):
 
 
 class Chunks:
-    """The sizes of chunks: `seconds` of work, by a moving average of the time of a unit; 0 is one task each.
+    """Sizes of chunks: `seconds` of work by a moving average of the time of a unit; 0 is one task each.
 
-    Units are repetitions or tasks. No chunk is cut below `least` units where there are more.
+    Units are repetitions or tasks. Chunks have at least `least` units unless fewer remain.
     """
 
     def __init__(self, total: int, seconds: float = 10.0, least: int = 1) -> None:
         self.left, self.seconds, self.least = total, seconds, least
-        self.each: float | None = None  # seconds of a unit
+        self.each: float | None = None  # seconds per unit
 
     def size(self, n_workers: int) -> int:
-        """Units of the next chunk: half of a worker's even share of the rest at most."""
+        """Return the units of the next chunk, at most half of a worker's even share of the rest."""
         if self.each is None or self.seconds == 0:
             return self.least
         wanted = self.seconds / max(self.each, 1e-9)
@@ -100,7 +100,7 @@ class _Source(Generic[Common, Task]):
         self.ahead: tuple[Common, Task] | None = None
 
     def next(self, n_workers: int) -> _Chunk[Common, Task] | None:
-        """Tasks with the same things in common; those that may be in vain go one by one."""
+        """Return tasks with the same common data; tasks that may not be needed are sent singly."""
         first = self.ahead or next(self.tasks, None)
         self.ahead = None
         if first is None:
@@ -128,10 +128,10 @@ def run_on_cluster(
 ) -> Generator[tuple[Common, Task, Any]]:
     """Yield (common, task, result) in the order of the tasks.
 
-    `function(common, tasks)` returns a list with a result for each task; it may run twice on the same ones.
-    The `tasks` are pairs, looked at lazily; consecutive ones may share `common`, the same object, which
-    travels once. `units` are the units of work of a task; `sure` returns whether it is needed
-    regardless of the results before it.
+    `function(common, tasks)` returns a list with a result for each task and may run twice on the same
+    tasks. The pairs in `tasks` are read lazily; consecutive ones may share the same object `common`, which
+    is sent once. `units` are the units of work of a task; `sure` returns True if it is needed regardless of
+    earlier results.
     """
     backend = get_active_backend()[0]
     client = backend.client
@@ -139,7 +139,7 @@ def run_on_cluster(
         _check_versions(client)
     source = _Source(tasks, units, chunks, sure)
     out: deque[_Chunk] = deque()
-    done: queue.SimpleQueue = queue.SimpleQueue()  # of any chunk
+    done: queue.SimpleQueue = queue.SimpleQueue()  # any finished chunk
     workers = _Workers(backend)
     shared, all_out = None, False
     try:
@@ -206,10 +206,10 @@ def _itself(common: _Sent) -> _Sent:
 
 
 def _shared(client: Any, common: Any) -> Any:
-    """Return a future of what tasks have in common."""
+    """Return a future of the common data of tasks."""
     import dask
 
-    # It is sent once, so it is no large graph to be warned about.
+    # The data are sent once, so dask's warning about large graphs does not apply.
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 TiB"}):
         return client.submit(_itself, _Sent(common), pure=False)
 
@@ -257,7 +257,7 @@ def _result(client: Any, chunk: _Chunk) -> tuple[float, list]:
                 raise _lost_scheduler(client) from error
             raise WorkersDied("killed, or crashed", chunk.pairs) from error
         except Exception:
-            _check_versions(client)  # one may have come later
+            _check_versions(client)  # workers may have joined later
             raise
 
 
@@ -284,7 +284,7 @@ def _lost_scheduler(client: Any) -> ClusterError:
 def _check_versions(client: Any) -> None:
     """Reject a cluster with other versions of the package, which could not load its tasks."""
 
-    def version() -> str:  # a nested function travels by value: this module need not be there
+    def version() -> str:  # a nested function is pickled by value, without this module
         try:
             import pyearthdof
         except ImportError as error:
@@ -297,7 +297,7 @@ def _check_versions(client: Any) -> None:
     for part, answer in parts.items():
         if answer != f"has pyearthdof {__version__}" and isinstance(
             answer, str
-        ):  # it has not just been lost
+        ):  # unless it was just lost
             raise ClusterError(
                 f"the dask {part} {answer}; install pyearthdof {__version__}, the version of this "
                 "session, on every machine of the cluster"

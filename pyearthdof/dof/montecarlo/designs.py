@@ -1,4 +1,4 @@
-"""Designs of a run: a given one, or Gaussian designs, and the variation that the errors cover.
+"""Designs of a run, given or Gaussian, and the variation that the errors cover.
 
 Degrees of freedom depend on the design, and an estimate for one drawn design says nothing about others. With
 several designs, repetitions are spread over them, and the standard error is a jackknife over designs, which
@@ -18,24 +18,24 @@ from ..._utils.checks import check_count, refusal
 from ...random import RDraws
 from .draws import Draws, drawn_designs
 
-# With 100 repetitions 20 designs give about the shortest intervals, whether the degrees of freedom
-# differ from design to design (MARS with one predictor) or hardly do (a tree with ten).
+# With 100 repetitions, 20 designs give about the shortest intervals, whether the degrees of freedom
+# vary strongly between designs (MARS with one predictor) or hardly (a tree with ten).
 _N_DESIGNS = 20
-_EACH = 5  # repetitions for each where their number is open: as many as with 100 and 20
-_LEAST = 2  # repetitions for each design: a covariance needs two
+_EACH = 5  # repetitions per design if their number is open, as with 100 and 20
+_LEAST = 2  # repetitions per design; a covariance needs two
 
 
 @dataclass(frozen=True)
 class Designs:
-    """The designs of a run and the number of repetitions for each."""
+    """The designs of a run and the number of repetitions per design."""
 
     source: (
         tuple[int, int] | np.ndarray | pd.DataFrame
-    )  # itself, or the shape of those that are drawn
+    )  # the design itself, or the shape of drawn ones
     counts: tuple[int, ...]
-    draws: Draws  # at the first response
+    draws: Draws  # positioned at the first response
     n_skipped: int | None = (
-        None  # responses before the first design in the stream; by default their own
+        None  # responses before the first design in the stream; default: of this run
     )
 
     @property
@@ -59,7 +59,7 @@ class Designs:
         return len(self.counts)
 
     def __iter__(self) -> Iterator:
-        """Yield the designs, one after the other: all of them are large together."""
+        """Yield the designs one at a time, because all of them need much memory."""
         if not isinstance(self.source, tuple):
             yield self.source
             return
@@ -67,19 +67,19 @@ class Designs:
         yield from drawn_designs(self.source, self.draws, n_skipped, len(self))
 
     def in_frames(self, size: int | None) -> Designs:
-        """As many repetitions for each as make whole frames; the designs stay the same."""
+        """Round the repetitions per design up to whole frames; the designs stay the same."""
         if size is None:
             return self
         counts = tuple(size * (count // size) for count in self.counts)
         return replace(self, counts=counts, n_skipped=self.n_rep)
 
     def first(self, counts: tuple[int, ...]) -> Designs:
-        """Return the designs that were used, for a run that ended early."""
+        """Return the designs used by a run that ended early."""
         return replace(self, counts=counts)
 
     @property
     def setting(self) -> Any:
-        """The design as the settings of a result record it."""
+        """Return the design as recorded in the settings of a result."""
         return list(self.source) if self.drawn else "given"
 
     def covers(self, fits: bool = True) -> str:
@@ -101,15 +101,13 @@ def the_designs(
 ) -> Designs:
     """Spread the repetitions over the designs.
 
-    `n_designs` None is one design for R's random numbers, which is what the authors do, and else
-    20, or one for every two repetitions where there are fewer. `exact` runs have no repetitions. With
-    `target_se` there are as many designs as it takes, with five repetitions each.
+    If `n_designs` is None, R's random numbers use one design, as the authors do. Other runs use 20, or one
+    for every two repetitions if there are fewer. `exact` runs have no repetitions. With `target_se` there
+    are as many designs as needed, with five repetitions each.
     """
     if not isinstance(source, tuple):
         if n_designs is not None and check_count("n_designs", n_designs, 1) > 1:
-            raise refusal(
-                "n_designs", n_designs, "None or 1 for a given design, which is no (n, p)"
-            )
+            raise refusal("n_designs", n_designs, "None or 1 for a given design instead of (n, p)")
         return Designs(source, (n_rep,), draws)
     most = max(1, n_rep // _LEAST)
     if n_designs is None:

@@ -1,15 +1,15 @@
 """Random numbers and responses: y = mu + sigma z, from R's or numpy's stream.
 
-Noise with a covariance matrix is y = mu + L z, LL' the covariance. The degrees of freedom are then
+Noise with a covariance matrix is y = mu + L z with covariance LL'. The degrees of freedom are then
 tr(Sigma^-1 Cov(muhat, y)), which is the sum of Cov(muhat_i, y_i)/sigma_i^2 for independent observations,
 tr(S) for a linear smoother, and by Stein's lemma the mean divergence of the fit for any Gaussian noise.
 
 Frames are orthogonal responses. For a linear smoother S and an orthonormal basis q_1, ..., q_n the sum of
 q_j'S q_j is tr(S), so orthogonal responses give the linear part of a fit exactly. A frame is the Q of a
-Gaussian matrix Z = QR, each column stretched to the length of that of Z: each response is Gaussian by itself,
-and no estimate is biased. With m of n columns the variance of the linear part is 1 - (m - 1)/(n - 1) of that
-of independent responses. The responses of a frame depend on each other, so the standard error leaves out
-frames. Hence whole frames are used, at least ten of them, or two for each of several designs.
+Gaussian matrix Z = QR, with each column rescaled to its length in Z: each response is marginally Gaussian,
+so estimates stay unbiased. With m of n columns, the variance of the linear part is 1 - (m - 1)/(n - 1) of
+that of independent responses. Responses within a frame are dependent, so the standard error leaves out
+frames. It needs whole frames, at least ten, or two for each of several designs.
 """
 
 from __future__ import annotations
@@ -33,29 +33,29 @@ if TYPE_CHECKING:
     from .variance_reduction import Reduction
 
 _LEAST = 10  # frames for one design
-_LEAST_EACH = 2  # for each of several: a frame's coefficients come from the others
-_LARGEST = 4096  # responses of a frame: to make one takes as many operations as its third power
+_LEAST_EACH = 2  # for each of several designs; a frame uses coefficients from the others
+_LARGEST = 4096  # responses of a frame, whose cost grows with the third power
 _MOST_GROUPS = 32
 
 
 def orthogonal(Z: np.ndarray, centred: bool) -> np.ndarray:
-    """Return the columns of Z made orthogonal to each other, each as long as it was.
+    """Return the columns of Z orthogonalised, with their original lengths.
 
-    `centred` leaves the means of the columns as they are and makes the rest orthogonal to the constant.
+    `centred` keeps the means of the columns and makes the rest orthogonal to the constant.
     """
     mean = Z.mean(axis=0) if centred else 0.0
     Z = Z - mean
     Q, R = np.linalg.qr(Z)
-    # The Q with a positive diagonal of R is the uniform one.
+    # A positive diagonal of R makes Q uniformly distributed.
     length = np.linalg.norm(Z, axis=0) * np.where(np.diag(R) < 0, -1.0, 1.0)
     return mean + Q * length
 
 
 def frame_size(dimension: int, counts: Sequence[int], *, partial: bool = False) -> int | None:
-    """Number of responses in a frame, None where there are too few repetitions for each design.
+    """Return the number of responses in a frame, None with too few repetitions per design.
 
-    `dimension` is that of the space of the responses, and the size of a whole frame; `partial` takes smaller
-    ones where there are not enough whole ones, or where those are too large.
+    `dimension` is that of the space of the responses, and the size of a whole frame; `partial` permits
+    smaller frames if there are too few whole ones, or if those are too large.
     """
     least = _LEAST if len(counts) == 1 else _LEAST_EACH
     size = min(dimension, min(counts) // least, _LARGEST)
@@ -68,7 +68,7 @@ def frame_groups(n_rep: int, size: int) -> np.ndarray:
 
 
 def merged_groups(groups: np.ndarray) -> np.ndarray:
-    """Return the groups that are left out: neighbours together, where there are more than 32."""
+    """Return the groups that are left out: neighbours are joined if there are more than 32."""
     n_groups = int(groups[-1]) + 1
     return groups * min(_MOST_GROUPS, n_groups) // n_groups
 
@@ -91,7 +91,7 @@ class Draws(Protocol):
 
 
 class NumpyDraws:
-    """Numpy's normals with the face of `RDraws`."""
+    """Numpy's normals with the interface of `RDraws`."""
 
     def __init__(self, seed: int) -> None:
         self.seed = int(seed)
@@ -134,10 +134,10 @@ def as_draws(draws: object, random_state: RandomState) -> Draws:
 def drawn_designs(
     shape: tuple[int, int], draws: Draws, n_rep: int, n_designs: int
 ) -> Iterator[np.ndarray]:
-    """Yield Gaussian designs, column by column, from the numbers that come after all responses.
+    """Yield Gaussian designs, column by column, from the numbers after all responses.
 
-    The authors draw y before X. The responses are drawn block by block later, so the designs are
-    drawn from a copy of the stream that has skipped them.
+    The authors draw y before X. The responses are drawn later, block by block, so the designs come from a
+    copy of the stream that skips them.
     """
     n, p = shape
     after = draws.copy()
@@ -147,7 +147,7 @@ def drawn_designs(
 
 
 def drawn_design(shape: tuple[int, int], draws: Draws, n_rep: int) -> np.ndarray:
-    """Return the first of the drawn designs: the authors'."""
+    """Return the first of the drawn designs, the authors' design."""
     return next(drawn_designs(shape, draws, n_rep, 1))
 
 
@@ -155,8 +155,8 @@ def drawn_design(shape: tuple[int, int], draws: Draws, n_rep: int) -> np.ndarray
 class Responses:
     """y = mu + sigma z: its mean, its standard deviation, and the stream of z.
 
-    `frame` is the number of z that are orthogonal to each other, None where all are independent. They are
-    orthogonal to the constant, too, where they are `centred`.
+    `frame` is the number of mutually orthogonal z, None if all are independent. `centred` ones are also
+    orthogonal to the constant.
     """
 
     n: int
@@ -167,7 +167,7 @@ class Responses:
     centred: bool = False
 
     def in_frames(self, reduction: Reduction) -> Responses:
-        """Return the same in the frames of a `Reduction`."""
+        """Return the same responses in the frames of a `Reduction`."""
         return replace(self, frame=reduction.frame, centred=reduction.direction)
 
     def blocks(self, edges: Sequence[int]) -> Iterator[np.ndarray]:
@@ -178,7 +178,7 @@ class Responses:
                 wanted = edges[-1] - start - ready.shape[1]
                 if self.frame is not None:
                     z = orthogonal(self._normal(self.frame), self.centred)
-                else:  # for as many blocks as memory allows
+                else:  # frames for as many blocks as memory allows
                     z = self._normal(min(wanted, max(1, _CHUNK // self.n)))
                 ready = np.hstack([ready, z]) if ready.size else z
             yield np.ascontiguousarray(self.mu[:, None] + self._noise(ready[:, : stop - start]))
@@ -188,7 +188,7 @@ class Responses:
         return self.sigma[:, None] * z
 
     def covariance(self, rows: np.ndarray) -> np.ndarray:
-        """Columns of the covariance matrix of y."""
+        """Return columns of the covariance matrix of y."""
         columns = np.zeros((self.n, len(rows)))
         columns[rows, np.arange(len(rows))] = self.sigma[rows] ** 2
         return columns
@@ -210,7 +210,7 @@ class CorrelatedResponses(Responses):
         return self.root @ self.root[rows].T
 
     def whitened(self) -> Responses:
-        """Return the responses in coordinates where they are independent, with mean 0 and variance 1."""
+        """Return the responses in coordinates with independent entries of mean 0 and variance 1."""
         return Responses(self.n, np.zeros(self.n), np.ones(self.n), self.draws)
 
     def white(self, values: np.ndarray) -> np.ndarray:
@@ -227,7 +227,7 @@ class CorrelatedResponses(Responses):
 
 
 def has_one_sigma(responses: Responses) -> bool:
-    """Return whether the noise is independent, with the same standard deviation in all rows."""
+    """Return True if the noise is independent, with the same standard deviation in all rows."""
     return np.ptp(responses.sigma) == 0 and not isinstance(responses, CorrelatedResponses)
 
 
@@ -263,16 +263,16 @@ def _root(covariance: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Position:
-    """Where the numbers of some responses begin: a stream that is there, and columns of a frame to skip."""
+    """Position of responses in the random numbers: an existing stream, and columns of a frame to skip."""
 
     draws: Draws
     offset: int
 
 
 def positions(responses: Any, edges: Sequence[int]) -> Iterator[Position]:
-    """Yield where the responses between consecutive edges begin; their stream moves on as in `blocks`.
+    """Yield the positions of responses between consecutive edges; the stream advances as in `blocks`.
 
-    A few hundred bytes stand for the responses, which `drawn_from` draws wherever they are wanted.
+    A few hundred bytes represent the responses, which `drawn_from` draws where they are needed.
     """
     frame = getattr(responses, "frame", None) or 1
     draws, offset = responses.draws, 0
@@ -283,7 +283,7 @@ def positions(responses: Any, edges: Sequence[int]) -> Iterator[Position]:
 
 
 def drawn_from(position: Position, responses: Any, counts: Sequence[int]) -> Generator[np.ndarray]:
-    """Yield the responses of consecutive blocks from a position on, with the same bits as `blocks` does."""
+    """Yield the responses of consecutive blocks from a position, with the same bits as `blocks`."""
     edges = np.cumsum([0, *[position.offset] * (position.offset > 0), *counts]).tolist()
     blocks = replace(responses, draws=position.draws.copy()).blocks(edges)
     if position.offset:
@@ -295,9 +295,9 @@ AUTHORS_SEED = 1234
 
 
 def authors_draws(draws: Draws | str | None, random_state: RandomState) -> Draws:
-    """Return the stream of a run: the authors' seed of R's numbers where nothing else is asked for.
+    """Return the stream of a run, by default R's numbers with the authors' seed.
 
-    `draws="best"` asks for numpy's numbers, with which the best estimator goes.
+    `draws="best"` selects numpy's numbers, which the best estimator requires.
     """
     if draws is None and random_state is None:
         return RDraws(AUTHORS_SEED)

@@ -1,8 +1,8 @@
 """Standard errors: the jackknife, and runs that stop at a target error.
 
 Checking the error after every repetition would stop too early, when it happens to be small. The next
-check is therefore where the last one predicts that the target is reached, if that is at most twice as
-far; otherwise half way, at four times the repetitions at most.
+check is therefore at the predicted end if that is at most twice as far, and otherwise half way, after at
+most four times the repetitions.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from ..._utils.warnings import warn_user
 class Jackknife:
     """An estimate and its leave-one-out values.
 
-    `left_out[j]` is the estimate without repetition j, without the j-th group of repetitions in very
-    large runs, or without the j-th design where several are drawn. Estimates from the same run are
-    subtracted value by value, so that the standard error of a difference knows that they are correlated.
+    `left_out[j]` is the estimate without repetition j, without the j-th group of repetitions in very large
+    runs, or without the j-th of several drawn designs. Estimates from the same run are subtracted value by
+    value, so that the standard error of a difference accounts for their correlation.
     """
 
     value: float
@@ -35,26 +35,26 @@ class Jackknife:
     def se(self) -> float:
         """Jackknife standard error; nan with too few values."""
         m = len(self.left_out)
-        # Differences to the first value: exactly 0 where all are equal.
+        # Differences to the first value, which are exactly 0 if all are equal.
         deviation = self.left_out - self.left_out[0]
         deviation = deviation - deviation.mean()
         return float(np.sqrt((m - 1) / m * (deviation @ deviation)))
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """Return an interval that holds the truth with probability `level`.
+        """Return an interval that covers the truth with probability `level`.
 
         A few repetitions can dominate an estimate: most fits of noise by a pruned MARS have no term, some
-        have many. If these are missing, both the estimate and its standard error are too small, and symmetric
-        intervals miss the true value. T = (estimate - truth)/se, with the skewness s of m
-        repetitions, is first made symmetric by Hall's (1992) transformation,
-        g(T) = T + a T^2 + a^2 T^3/3 + s/(6 sqrt(m)) with a = s/(3 sqrt(m)), which can be inverted;
-        then the t distribution with m - 1 degrees of freedom holds.
+        have many. Without these, the estimate and its standard error are too small, and symmetric intervals
+        miss the true value. T = (estimate - truth)/se, with the skewness s of m repetitions, is therefore
+        made symmetric by Hall's (1992) invertible transformation,
+        g(T) = T + a T^2 + a^2 T^3/3 + s/(6 sqrt(m)) with a = s/(3 sqrt(m)). The result has approximately
+        the t distribution with m - 1 degrees of freedom.
         """
         m, se = len(self.left_out), self.se
         if se == 0 or not np.isfinite(se):
             return self.value - se, self.value + se
         quantile = student.ppf((1 + level) / 2, m - 1)
-        s = _skewness(-self.left_out)  # what is left goes down where a repetition goes up
+        s = _skewness(-self.left_out)  # a leave-one-out value falls as its repetition rises
         a = s / (3 * np.sqrt(m))
         w = np.array([quantile, -quantile]) - s / (6 * np.sqrt(m))
         T = w if abs(a) < 1e-8 else (np.cbrt(1 + 3 * a * w) - 1) / a
@@ -72,7 +72,7 @@ def _skewness(values: np.ndarray) -> float:
 
 
 def mean_of(values: np.ndarray, groups: np.ndarray | None = None) -> Jackknife:
-    """The mean of a quantity over the repetitions; `groups` of them are left out instead of single ones."""
+    """Return the mean of a quantity over the repetitions, leaving out `groups` or single repetitions."""
     values = np.asarray(values, dtype=float)
     if (values == values[0]).all():
         n_groups = len(values) if groups is None else int(groups.max()) + 1
@@ -87,9 +87,9 @@ def mean_of(values: np.ndarray, groups: np.ndarray | None = None) -> Jackknife:
 def mean_over_designs(
     estimates: list[Jackknife], counts: Sequence[float] | np.ndarray
 ) -> Jackknife:
-    """Return the mean of what was found on each design, by its number of repetitions; a single one as it is.
+    """Return the mean over designs, weighted by repetitions; a single one unchanged.
 
-    Designs are left out, not repetitions: their differences are part of the error.
+    Designs are left out instead of repetitions, so the error includes their variation.
     """
     if len(estimates) == 1:
         return estimates[0]
@@ -101,9 +101,9 @@ def mean_over_designs(
     return Jackknife(float(sums / total), (sums - weights * values) / (total - weights))
 
 
-LEAST = 30  # repetitions, or more
-STEP = 16  # repetitions between two places for a look
-DESIGNS = 20  # looked at first, where each look has more designs
+LEAST = 30  # minimum number of repetitions
+STEP = 16  # repetitions between two possible checks
+DESIGNS = 20  # designs at the first check, if each check adds designs
 FRAMES = 10
 
 _N_REP = 100
@@ -143,7 +143,7 @@ class Looks:
         return -(-wanted // self.step) * self.step
 
     def needed(self, done: int) -> int:
-        """Return the number at which the error will be reached, as far as the last look knows."""
+        """Return the number predicted to reach the target, from the last check."""
         ratio = (self.se / self.target.se) ** 2
         return math.ceil(done * ratio) if ratio < 1e9 else 10**9 * done
 
@@ -153,12 +153,12 @@ class Looks:
 
 
 def check_target(target_se: float | None) -> float | None:
-    """Return the error that is asked for, or None."""
+    """Return the target error, or None."""
     return None if target_se is None else check_positive("target_se", target_se)
 
 
 def check_n_rep(n_rep: int | None, target_se: float | None) -> int:
-    """Return the number of repetitions, the largest one where a standard error is asked for."""
+    """Return the number of repetitions, the maximum if there is a target error."""
     if target_se is None:
         return _N_REP if n_rep is None else check_count("n_rep", n_rep, 2)
     return _MOST if n_rep is None else check_count("n_rep", n_rep, LEAST, because=" with target_se")

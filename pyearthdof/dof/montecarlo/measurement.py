@@ -38,16 +38,16 @@ from .variance_reduction import (
 from .workers import Block, FitMany, one_blas_thread, run_blocks
 
 _STATISTICS = ("trace", "n_coef", "rank")
-_WIDTH = 2  # a fit and perhaps a refit for each response
-_JOINED = 1 << 20  # responses that are reduced at once
+_WIDTH = 2  # a fit and possibly a refit for each response
+_JOINED = 1 << 20  # responses reduced at once
 
 
 @dataclass(frozen=True)
 class Measurement:
     """Results of a run; None for quantities unknown for the procedure.
 
-    `optimism_df` is known where the noise differs between rows, or is correlated. `counts` are the
-    repetitions on each design, `reduction` is the estimator.
+    `optimism_df` requires noise that is correlated or differs between rows. `counts` are the repetitions
+    on each design; `reduction` is the estimator.
     """
 
     df: Jackknife
@@ -64,7 +64,7 @@ class Measurement:
 
     @property
     def msdf(self) -> Jackknife | None:
-        """The paper's search cost, df - E[tr S(y)], of the fit S(y) y; it needs no active set."""
+        """The paper's search cost, df - E[tr S(y)], of the fit S(y) y; requires no active set."""
         return None if self.trace is None else self.df - self.trace
 
     @property
@@ -108,7 +108,7 @@ def measure(
     """Run the fits and reduce them in the order of the repetitions.
 
     With `statistic`, the df is the mean of that field of the fits instead of a covariance. With `target`,
-    the run ends where the error is reached.
+    the run ends when the error is reached.
     """
     run = _Run(procedure, responses, statistic, reduction, n_jobs, progress)
     run, designs = _in_frames(run, designs, reduction.frame)
@@ -122,7 +122,7 @@ def measure(
 
 
 def _in_frames(run: _Run, designs: Designs, size: int | None) -> tuple[_Run, Designs]:
-    """Return the same run with responses in frames, if there is a size of them."""
+    """Return the same run with responses in frames, if frames have a valid size."""
     if size is None:
         return run, designs
     reduction = replace(run.reduction, frame=size, later=None)
@@ -153,21 +153,21 @@ def _until_designs(run: _Run, sums: _Sums, designs: Designs, target: Target) -> 
 
 
 def _until(run: _Run, designs: Designs, target: Target) -> Measurement:
-    """More and more repetitions on one design, in frames if there have to be many.
+    """Add repetitions on one design, in frames if many are needed.
 
-    The first look is a pilot for that. Its responses are not in the frames, which are independent of them,
-    so what it says biases nothing.
+    The first check is a pilot for this decision. Its responses are independent of the frames and cause no
+    bias.
     """
     size, later = run.reduction.frame, run.reduction.later
     step = STEP if size is None else size
     looks = Looks(target, LEAST if size is None else FRAMES * size, step)
-    # Kept or in frames, whatever their number is in the end.
+    # Kept or in frames, for any final number.
     sums = _Sums(run, designs, open_end=True)
     tally = _Tally(run, sums)
     began = run.responses.draws if later is None else run.responses.draws.copy()
     most = max(1, _JOINED // (designs.n * step)) * step
 
-    def stop() -> int:  # where what is done from here on is reduced
+    def stop() -> int:  # the position at which the following blocks are reduced
         return min(looks.next, tally.done + most, designs.n_rep)
 
     blocks = run.blocks(designs, step=step, sure=stop, note=looks.text)
@@ -191,7 +191,7 @@ def _until(run: _Run, designs: Designs, target: Target) -> Measurement:
 
 
 def _joined_up_to(stop: Callable[[], int], blocks: Iterator[Block]) -> Iterator[Block]:
-    """Yield the blocks before each stop as one: a reduction costs less than several."""
+    """Yield the blocks before each stop as one, because one reduction is cheaper than several."""
     together: list[Block] = []
     done = 0
     for block in blocks:
@@ -215,7 +215,7 @@ def _joined(blocks: list[Block]) -> Block:
 
 
 def run_groups(n: int, n_rep: int, width: int, frame: int | None) -> np.ndarray | None:
-    """Repetitions that are left out together: frames, groups of a large run, or (None) single repetitions."""
+    """Return repetitions left out together: frames, groups of a large run, or None for single ones."""
     if frame is not None:
         return frame_groups(n_rep, frame)
     return jackknife_groups(n, n_rep, width)
@@ -223,16 +223,16 @@ def run_groups(n: int, n_rep: int, width: int, frame: int | None) -> np.ndarray 
 
 @dataclass(frozen=True)
 class _Parts:
-    """The kept parts of a block: those of the estimators, by name, and what each fit says of itself."""
+    """The kept parts of a block: those of the estimators, by name, and the statistics of each fit."""
 
     estimators: dict[str, Any]
     statistics: dict[str, np.ndarray | None]
 
 
 class _Sums:
-    """The summary of a run's blocks, where they were fitted; estimators are made once for each design.
+    """The summary of a run's blocks, computed where they are fitted; estimators are created per design.
 
-    Without an end nobody knows yet how large the run will be: all is kept, unless it is in frames.
+    In a run of unknown length, everything is kept unless it is in frames.
     """
 
     def __init__(self, run: _Run, designs: Designs, open_end: bool = False) -> None:
@@ -241,17 +241,17 @@ class _Sums:
         self._last: tuple[int, dict[str, Estimator]] | None = None
 
     def __getstate__(self) -> dict:
-        return vars(self) | {"_last": None}  # workers make their own
+        return vars(self) | {"_last": None}  # workers create their own
 
     def groups(self, design: int) -> np.ndarray | None:
-        """The groups of a design's repetitions that are left out together."""
+        """Return the groups of a design's repetitions that are left out together."""
         frame = self.reduction.frame
         if self.open_end and frame is None:
             return None
         return run_groups(self.n, self.counts[design], _WIDTH, frame)
 
     def estimator(self, name: str, design: int, X: Rows) -> Estimator:
-        """Return the design's own one, with nothing in it before the first block is taken."""
+        """Return the design's summary, empty before the first block."""
         last = self._last  # other threads may change it
         if last is None or last[0] != design:
             last = self._last = design, {}
@@ -326,7 +326,7 @@ class _Tally:
 
 
 def over_designs(each: list[Measurement], counts: Sequence[float] | np.ndarray) -> Measurement:
-    """Return the means over the designs; a single measurement as it is."""
+    """Return the means over the designs; a single measurement unchanged."""
     if len(each) == 1:
         return each[0]
 

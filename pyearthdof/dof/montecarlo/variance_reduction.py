@@ -1,31 +1,31 @@
 """Estimators of the degrees of freedom: sample covariances, and unbiased estimators with less variance.
 
 Algorithm 1 sums the sample covariances of y_i and its fit over the observations. Small runs keep y and the
-fits, and leave out one repetition at a time for the standard error; large runs keep sums only, and leave out
-groups of repetitions. Which of the two depends on the size of the run alone.
+fits, and leave out one repetition at a time for the standard error. Large runs keep only sums, and leave out
+groups of repetitions. The choice depends only on the size of the run.
 
 Projections on X and on its powers up to 5 have known degrees of freedom, their ranks. They are the controls:
 
-"control", for any mean. With z = (y - mu)/sigma, f = muhat/sigma and linear smoothers S1, S2, ..., which are
+"control", for any mean. With z = (y - mu)/sigma, f = muhat/sigma and linear smoothers S1, S2, ..., namely
 the projections and the rest of the identity,
 
     df = Cov(z, f - b1 S1 z - b2 S2 z - ...) + b1 tr(S1) + b2 tr(S2) + ...
 
-for any b1, b2, ... With the coefficients of the regression of f on the smoothers there is little left to
-vary. For the repetitions of a fold the coefficients and the mean of the rest come from the other folds, so
+for any b1, b2, ... The regression of f on the smoothers gives coefficients that leave little variance. For
+the repetitions of a fold, the coefficients and the mean of the rest come from the other folds, so
 the estimate is unbiased for any mu.
 
 "direction", for a constant mean and a fit that shifts and scales with y. With u = (y - ybar)/|y - ybar| and
-d = n - 1 the length of y - ybar is independent of u, so that
+d = n - 1, the length of y - ybar is independent of u, so that
 
     df = 1 + d E[u'(muhat - ybar)/|y - ybar|].
 
-For a projection P orthogonal to the constant, d u'P u has the mean rank(P). Of each value
-b (d u'P u - rank(P)) is subtracted, b the coefficient of the fit on P u less that on the rest of u, from the
+For a projection P orthogonal to the constant, d u'P u has mean rank(P). Each value is reduced by
+b (d u'P u - rank(P)), where b is the coefficient of the fit on P u minus that on the rest of u, from the
 other folds.
 
-"orthogonal" is both, where their conditions hold, with responses in frames (`draws`). Antithetic pairs y and
-2 mu - y would double the variance: most procedures fit -y by minus the fit of y.
+"orthogonal" combines both, under their conditions, with responses in frames (`draws`). Antithetic pairs y and
+2 mu - y would double the variance, because most procedures fit -y by minus the fit of y.
 """
 
 from __future__ import annotations
@@ -50,35 +50,34 @@ _N_GROUPS = 32
 
 @dataclass(frozen=True)
 class Covariance:
-    """c_i = Cov(muhat_i, y_i)/sigma_i^2 for each observation, None where only their sum is known."""
+    """c_i = Cov(muhat_i, y_i)/sigma_i^2 for each observation, None if only their sum is known."""
 
     per_observation: np.ndarray | None
     total: Jackknife
 
 
 def jackknife_groups(n: int, n_rep: int, width: int = 1) -> np.ndarray | None:
-    """Group of each repetition in a run too large to be kept; None where everything is kept."""
+    """Return the group of each repetition in a run too large to be kept; None if everything is kept."""
     if n * n_rep * width <= _MAX_KEPT:
         return None
     return np.arange(n_rep) * min(_N_GROUPS, n_rep) // n_rep
 
 
 class Estimator:
-    """An estimate in the making: `add` the blocks in order, then ask for the `result`.
+    """An incremental estimate: `add` the blocks in order, then call `result`.
 
-    `part` says of a block what has to be kept, wherever the block is, and `take` takes the parts in order.
-    Large runs keep sums, so that a part of them is smaller than the fits that it is from; of small ones it is
-    the fits.
+    `part` computes the part of a block to keep, in any process; `take` adds the parts in order. Large runs
+    keep sums, so their parts are smaller than the fits; in small runs, the part is the fits.
     """
 
-    done = 0  # repetitions that were taken
+    done = 0  # repetitions taken
 
     def part(self, Y: np.ndarray, fitted: np.ndarray, first: int) -> Any:
-        """The kept part of a block, whose first repetition is `first`; it changes nothing here."""
+        """Return the part of a block to keep; `first` is its first repetition. The object does not change."""
         return fitted
 
     def take(self, part: Any, Y: Callable[[], np.ndarray]) -> None:
-        """Take the part of the next block; `Y` returns its responses."""
+        """Add the part of the next block; `Y` returns its responses."""
         raise NotImplementedError
 
     def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
@@ -91,14 +90,14 @@ class Estimator:
 def covariance_sum(
     mu: np.ndarray, sigma: np.ndarray, groups: np.ndarray | None = None
 ) -> Estimator:
-    """Return an empty sum; `add(Y, fitted)` the blocks in order, then ask for its `result()`."""
+    """Return an empty sum; `add(Y, fitted)` the blocks in order, then call `result()`."""
     if groups is None:
         return _KeptCovariance(sigma)
     return _StreamedCovariance(mu, sigma, groups)
 
 
 class Kept(Estimator):
-    """Blocks of responses and of their fits, kept for the end."""
+    """Blocks of responses and of their fits, kept until the end."""
 
     def __init__(self) -> None:
         self.y: list[np.ndarray] = []
@@ -130,7 +129,7 @@ def _centred(values: np.ndarray) -> np.ndarray:
 
 
 def _leave_one_out(per_observation: np.ndarray, per_repetition: np.ndarray) -> Jackknife:
-    """Without repetition j the sum of products loses m/(m - 1) times j's own products."""
+    """Without repetition j, the sum of products decreases by m/(m - 1) times j's own products."""
     m = len(per_repetition)
     total = per_observation.sum()
     if m < 3:
@@ -142,8 +141,8 @@ def _leave_one_out(per_observation: np.ndarray, per_repetition: np.ndarray) -> J
 class _StreamedCovariance(Estimator):
     """Sums of u, v and uv for each group, u = y - mu and v = fit - a provisional centre.
 
-    Both are centred nearly, so that the correction for their means takes few digits away. A part has its own
-    centre, and is moved to that of the first one.
+    Both are nearly centred, so that the correction for their means loses few digits. Each part has its own
+    centre and is moved to that of the first one.
     """
 
     def __init__(self, mu: np.ndarray, sigma: np.ndarray, groups: np.ndarray) -> None:
@@ -197,22 +196,22 @@ class _StreamedCovariance(Estimator):
 
 
 def _members(groups: np.ndarray, first: int, count: int) -> Iterator[tuple[int, np.ndarray]]:
-    """Yield each group of a block, and which of the block's repetitions are in it."""
+    """Yield each group of a block with a mask of its repetitions in the block."""
     of_block = groups[first : first + count]
     for group in np.unique(of_block):
         yield int(group), of_block == group
 
 
 _POWERS = 5
-_MOST_COLUMNS = 256  # of all powers: more cost more time than they save
+_MOST_COLUMNS = 256  # of all powers; more would cost more time than they save
 
 
 def projections(X: Rows, centred: bool) -> list[np.ndarray]:
     """Orthonormal bases of the columns of X, of their squares, and of their third, fourth and fifth powers.
 
     Each is orthogonal to those before it. The constant is in the first one, or, if `centred`, in none; a
-    basis without columns is left out. Powers are taken while they need at most half of the dimensions, and
-    nothing where X can have all of them.
+    basis without columns is left out. Powers are used while they need at most half of the dimensions; no
+    bases are used if X can span all of them.
     """
     X = np.asarray(X, dtype=float)
     n, p = X.shape
@@ -227,7 +226,7 @@ def projections(X: Rows, centred: bool) -> list[np.ndarray]:
     columns = np.hstack([np.ones((n, 1)), *products])
     power = np.repeat([0, *powers], [1] + [p] * len(powers))
     Q, R = np.linalg.qr(columns)
-    # The diagonal of R is what the columns before leave of a column; dependent ones leave rounding.
+    # The diagonal of R is the remainder of a column after the earlier ones, rounding errors if dependent.
     rounding = 10 * max(columns.shape) * np.finfo(float).eps
     new = np.abs(np.diag(R)) > rounding * np.linalg.norm(columns, axis=0)[: R.shape[0]]
     new = np.concatenate([new, np.zeros(len(power) - len(new), dtype=bool)])
@@ -242,28 +241,28 @@ _N_FOLDS = 10
 
 
 def has_one_mean(mu: np.ndarray, sigma: np.ndarray | float) -> bool:
-    """Return whether the mean is constant and the standard deviation a single number."""
+    """Return True if the mean is constant and the standard deviation a single number."""
     return np.ptp(mu) == 0 and np.ptp(sigma) == 0
 
 
 def is_equivariant(procedure: Any) -> bool:
-    """Return whether a fit is declared to shift and scale with y."""
+    """Return True if a fit is declared to shift and scale with y."""
     return bool(getattr(procedure, "is_equivariant", False))
 
 
 def df_of_projections(rss: np.ndarray, n: int) -> np.ndarray:
-    """The df of projections by each run, from their RSS; the first column has that of the mean.
+    """Return the df of projections by each run, from their RSS; the first column includes that of the mean.
 
-    For a projection u'(muhat - ybar)/|y - ybar| is the share of |y - ybar|^2 that it explains.
+    For a projection, u'(muhat - ybar)/|y - ybar| is its explained share of |y - ybar|^2.
     """
     return 1 + (n - 1) * (1 - rss / rss[:, :1])
 
 
 class Direction(Estimator):
-    """An empty estimate; `add(Y, fitted)` the blocks in order, then ask for its `result()`.
+    """Return an empty estimate; `add(Y, fitted)` the blocks in order, then call `result()`.
 
-    `X` None is without the control. `groups` are left out together, and are the folds then. Without `rows`
-    the sum over the observations is all that is found.
+    Without `X` there is no control. `groups` are left out together and serve as the folds. Without `rows`,
+    only the sum over the observations is computed.
     """
 
     def __init__(
@@ -272,14 +271,14 @@ class Direction(Estimator):
         self.n, self.groups, self.rows = n, groups, rows
         self.bases = [] if X is None else projections(X, centred=True)
         self.ranks = np.array([basis.shape[1] for basis in self.bases])
-        if self.ranks.sum() == n - 1:  # the projections leave nothing of u
+        if self.ranks.sum() == n - 1:  # the projections span all of u
             self.bases, self.ranks = [], np.zeros(0)
         self.basis = np.hstack([np.empty((n, 0)), *self.bases])
         self.first = np.cumsum([0, *self.ranks])[:-1].astype(int)  # columns of the basis
         # For each repetition u'f, and for each projection u'P f and u'P u.
         self.scalars: list[np.ndarray] = []
         n_folds = _N_FOLDS if groups is None else int(groups.max()) + 1
-        # For each fold the sums of u_i f_i, and for each projection of u_i (P u)_i.
+        # For each fold, the sums of u_i f_i, and for each projection those of u_i (P u)_i.
         self.shares = np.zeros((n_folds, 1 + len(self.bases), n))
 
     def part(self, Y: np.ndarray, fitted: np.ndarray, first: int) -> Any:
@@ -341,7 +340,7 @@ class Direction(Estimator):
         return 1.0 / self.n + total / self.done
 
     def _coefficients(self, folds: np.ndarray, scalars: np.ndarray) -> np.ndarray:
-        """b for each fold, from the others; one row for a fold, one column for a projection."""
+        """Return b for each fold, from the others; one row for a fold, one column for a projection."""
         sizes, k = np.bincount(folds), len(self.bases)
         if len(sizes) == 1 or k == 0:
             return np.zeros((len(sizes), k))
@@ -363,7 +362,7 @@ def control_sum(
     groups: np.ndarray | None = None,
     unit: np.ndarray | None = None,
 ) -> Estimator:
-    """Return an empty sum; `add(Y, fitted)` the blocks in order, then ask for its `result()`.
+    """Return an empty sum; `add(Y, fitted)` the blocks in order, then call `result()`.
 
     The covariances are over the squares of `unit`, which is sigma by default.
     """
@@ -372,14 +371,14 @@ def control_sum(
 
 
 class _Smoothed(NamedTuple):
-    """z (n, m), and f and its smoothers' q as one (1 + smoothers, n, m) array."""
+    """Return z (n, m), and f and its smoothers' q as one (1 + smoothers, n, m) array."""
 
     z: np.ndarray
     parts: np.ndarray
 
 
 class _Smoothers:
-    """The linear smoothers of a design: its projections, and what they leave."""
+    """The linear smoothers of a design: its projections, and the rest of the identity."""
 
     def __init__(self, X: Rows, mu: np.ndarray, sigma: np.ndarray, unit: np.ndarray) -> None:
         self.mu, self.unit = mu[:, None], unit[:, None]
@@ -390,7 +389,7 @@ class _Smoothers:
         self.traces = self.diagonals.sum(axis=1)
 
     def apply(self, Y: np.ndarray, fitted: np.ndarray, centre: np.ndarray) -> _Smoothed:
-        """`centre` (n, 1) is near the mean fit; it falls out of the estimate, and saves digits."""
+        """`centre` (n, 1) approximates the mean fit; it cancels out of the estimate and reduces rounding."""
         noise = Y - self.mu
         z = noise / self.unit
         smooth = [basis @ (basis.T @ noise) / self.unit for basis in self.bases]
@@ -424,7 +423,7 @@ def _sums(smoothed: _Smoothed) -> _Sums:
 
 
 def _moved(sums: _Sums, by: np.ndarray) -> _Sums:
-    """Return the sums of one fold as they are where each fit is larger by `by`."""
+    """Return the sums of one fold for fits increased by `by`."""
     parts, products, squares = sums.parts.copy(), sums.products.copy(), sums.squares.copy()
     along = sums.parts @ by
     squares[0] += along
@@ -436,7 +435,7 @@ def _moved(sums: _Sums, by: np.ndarray) -> _Sums:
 
 
 def _cross_fitted(sums: _Sums, diagonals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the estimate of each observation, and the coefficients that each fold got from the others."""
+    """Return the estimate of each observation, and the coefficients of each fold from the others."""
     whole = [values.sum(axis=0) for values in sums]
     total, coefficients = np.zeros(diagonals.shape[1]), []
     for k, mine in enumerate(zip(*sums, strict=True)):
@@ -444,7 +443,7 @@ def _cross_fitted(sums: _Sums, diagonals: np.ndarray) -> tuple[np.ndarray, np.nd
         mine = _Sums(*mine)
         mean = others.parts / others.size
         squares = others.squares - others.size * mean @ mean.T
-        b = np.zeros(len(diagonals))  # a single repetition has no spread to regress on
+        b = np.zeros(len(diagonals))  # a single repetition has no variation to regress on
         if others.size > 1:
             b = np.linalg.lstsq(squares[1:, 1:], squares[1:, 0], rcond=None)[0]
         covariances = mine.products - mean * mine.z
@@ -469,8 +468,8 @@ class _KeptControl(Kept):
         value = float(per_observation.sum())
         if m < 3:
             return Covariance(per_observation, Jackknife(value, np.full(m, np.nan)))
-        # Without repetition j a sample covariance changes by (itself - m/(m - 1) j's products)/(m - 2),
-        # which counts that j is in the means, too. j's coefficients are those that j did not make.
+        # Without repetition j a sample covariance changes by (itself - m/(m - 1) j's products)/(m - 2), as j
+        # also enters the means. j's coefficients come from the other folds.
         parts = parts - parts.mean(axis=2, keepdims=True)
         products = np.einsum("im,kim->km", z - _mean(z), parts) * m / (m - 1)
         b = np.repeat(coefficients, [len(fold) for fold in folds], axis=0).T
@@ -480,9 +479,9 @@ class _KeptControl(Kept):
 
 
 class _StreamedControl(Estimator):
-    """Sums for each group of repetitions; the groups are the folds, and what is left out.
+    """Sums for each group of repetitions; the groups are the folds, and are left out together.
 
-    A part has its own centre, and is moved to that of the first one.
+    Each part has its own centre and is moved to that of the first one.
     """
 
     def __init__(self, smoothers: _Smoothers, groups: np.ndarray) -> None:
@@ -537,9 +536,9 @@ VARIANCE_REDUCTIONS = ("auto", "best", "orthogonal", "direction", "control", Non
 class Reduction:
     """The parts of an estimator.
 
-    `frame` is the number of responses in a frame, None where they are independent; `later` is the same
-    for a run without a fixed end, if it turns out to be long. Without `rows` the share of each observation
-    need not be found.
+    `frame` is the number of responses in a frame, None for independent ones; `later` is the same for a run
+    without a fixed end that turns out to be long. Without `rows`, the share of each observation is not
+    computed.
     """
 
     direction: bool = False
@@ -550,7 +549,7 @@ class Reduction:
 
     @property
     def settings(self) -> dict:
-        """The settings that a result records; a `variance_reduction` of None is the paper's estimator."""
+        """Return the settings recorded in a result; `variance_reduction=None` is the paper's estimator."""
         parts = {
             "orthogonal": self.frame is not None,
             "direction": self.direction,
@@ -571,9 +570,9 @@ def choose(
     counts: Sequence[int],
     target_se: float | None = None,
 ) -> Reduction:
-    """Return the estimator of that name for these responses, or the best one that is valid.
+    """Return the estimator of that name for these responses, or the best valid one.
 
-    `counts` are the repetitions for each design, the most there may be with `target_se`.
+    `counts` are the repetitions for each design, the maximum with `target_se`.
     """
     if name == "auto":
         name = None if isinstance(responses.draws, RDraws) else "best"
@@ -616,7 +615,7 @@ def _has_one_mean(responses: Responses) -> bool:
 
 
 def is_numeric(X: Rows) -> bool:
-    """Whether every column of a design holds numbers, none of them missing: the control projects on them."""
+    """Return True if all columns of a design are numeric and complete, as the control requires."""
     if isinstance(X, pd.DataFrame):
         return X.select_dtypes("number").shape == X.shape and not X.isna().any(axis=None)
     return not isinstance(X, np.ndarray) or not np.isnan(X).any()
@@ -646,7 +645,7 @@ def optimism_estimator(
 
 
 class _Seen(Estimator):
-    """An estimator that sees responses and fits in other coordinates; rows may be no observations then."""
+    """An estimator for responses and fits in other coordinates; rows may then not be observations."""
 
     def __init__(
         self,
@@ -673,7 +672,7 @@ class _Seen(Estimator):
 def _correlated(
     reduction: Reduction, X: Rows, responses: CorrelatedResponses, groups: np.ndarray | None
 ) -> Estimator:
-    """Without a control in coordinates that keep the observations apart, else in white ones."""
+    """Use coordinates that separate the observations without a control, white ones with a control."""
     if not reduction.control:
         plain = estimator(reduction, X, responses.whitened(), groups)
         return _Seen(plain, responses.weighed, np.asarray, keeps_rows=True)

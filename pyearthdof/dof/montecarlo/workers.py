@@ -1,19 +1,18 @@
 """Blocks of fits, and the workers that compute them: one core, many, or a cluster.
 
-The blocks depend on the size of the study alone, and the results come back in order. With fixed blocks and
-one BLAS thread the result is the same to the bit for any number of workers. A procedure is bound to each
-design once: in the main process if it has threads of its own, else in each worker.
+The blocks depend only on the size of the study, and the results are returned in order. With fixed blocks and
+one BLAS thread the result is identical to the bit for any number of workers. A procedure is bound to each
+design once: in the main process if it uses threads, otherwise in each worker.
 
-joblib runs the workers. Beyond that:
+joblib runs the workers, with these additions:
 
 - If a worker process dies, joblib ends the whole call. Its tasks are submitted again; the run fails only if
   workers die twice without a finished task in between.
 - If a worker dies while sending its result, the main process would wait indefinitely. A thread watches the
   workers and closes the pipe.
 - Tasks for a dask cluster are sent by `cluster`, which rejects clusters with another version of the package.
-- Workers ignore Ctrl-C, which a terminal also sends to them; the main process stops them. They exit if
-the main
-  process is killed.
+- Workers ignore Ctrl-C, which a terminal also sends to them; the main process stops them. They exit if the
+  main process is killed.
 """
 
 from __future__ import annotations
@@ -55,12 +54,12 @@ from .cluster import Chunks, WorkersDied, run_on_cluster
 from .designs import Designs
 from .draws import Position, drawn_from, positions
 
-_LOOK = 0.5  # seconds between two looks at the other processes
-_PATIENCE = 5.0  # seconds that joblib has to notice a dead worker by itself
+_LOOK = 0.5  # seconds between two checks of the other processes
+_PATIENCE = 5.0  # seconds for joblib itself to detect a dead worker
 
 
 class WorkerDiedWarning(UserWarning):
-    """A worker process died; its tasks are given to another one."""
+    """A worker process died; another one repeats its tasks."""
 
 
 class _Abandoned(BaseException):
@@ -75,11 +74,11 @@ def run_tasks(
     prefer: str | None = None,
     ordered: bool = True,
 ) -> Iterator[tuple]:
-    """Yield (task, function(task)) for every task, as many at a time as there are workers.
+    """Yield (task, function(task)) for every task, running as many at once as there are workers.
 
-    The function may run twice on the same task. The tasks are looked at lazily, a few ahead of the workers.
-    `n_jobs` and `prefer` are joblib's; a backend chosen by `joblib.parallel_config` goes before `prefer`.
-    Without `ordered` the tasks come in the order in which they are finished.
+    The function may run twice on the same task. The tasks are read lazily, a few ahead of the workers.
+    `n_jobs` and `prefer` are joblib's; a backend chosen by `joblib.parallel_config` overrides `prefer`.
+    Without `ordered`, the tasks are returned as they finish.
     """
     if _is_on_cluster():
         one_by_one = functools.partial(_each, function)
@@ -91,7 +90,7 @@ def run_tasks(
             raise WorkersDied(str(error), [task for _, task in error.tasks]) from error
         return
     unseen = enumerate(tasks)
-    pending: dict[int, object] = {}  # given out, not yet back
+    pending: dict[int, object] = {}  # submitted, not yet returned
     failed = False
 
     def give_out(again: Iterable[tuple]) -> Iterator[tuple]:
@@ -108,7 +107,7 @@ def run_tasks(
             for number, result in _on_joblib(jobs, n_jobs, prefer, ordered):
                 failed = False
                 yield pending.pop(number), result
-            pending.update(itertools.islice(unseen, 1))  # joblib must have come to the end
+            pending.update(itertools.islice(unseen, 1))  # joblib must have reached the end
             if not pending:
                 return
         except BrokenExecutor as error:
@@ -120,7 +119,7 @@ def run_tasks(
 
 
 def _is_on_cluster() -> bool:
-    """Whether `joblib.parallel_config` has chosen a dask cluster."""
+    """Return True if `joblib.parallel_config` has selected a dask cluster."""
     return hasattr(get_active_backend()[0], "client")
 
 
@@ -137,8 +136,8 @@ def _on_joblib(
     jobs: Iterable[Any], n_jobs: int | None, prefer: str | None, ordered: bool
 ) -> Iterator:
     return_as = "generator" if ordered else "generator_unordered"
-    # No memory maps: a task writes nothing to a disk that may be full. One task a
-    # batch: what is lost with a worker is as little as possible.
+    # No memory maps: tasks do not write to a disk that may be full. One task per batch, so that a dead
+    # worker loses as little as possible.
     parallel = Parallel(
         n_jobs=n_jobs,
         prefer=prefer,
@@ -148,14 +147,14 @@ def _on_joblib(
         **_at_start(),
     )
     if isinstance(parallel._backend, LokyBackend) and parallel.n_jobs != 1:
-        # Helper processes of both, at whose start Ctrl-C is let through again.
+        # Helper processes of both, whose start unblocks Ctrl-C.
         resource_tracker.ensure_running()
         multiprocessing.resource_tracker.ensure_running()
     with _interrupt_later():
         results = parallel(jobs)
     try:
         with _watched(getattr(parallel._backend, "_workers", None)):
-            # `yield from` would close joblib's generator, and that warns.
+            # `yield from` would close joblib's generator, which warns.
             for result in results:  # noqa: UP028
                 yield result
     finally:
@@ -211,10 +210,10 @@ def _watch(executor: Any, over: threading.Event) -> None:
 
 
 def _cut(executor: Any, processes: Any) -> None:
-    """Close the pipe of the results, so that its reader finds the end of the file."""
-    deadly = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows every signal is deadly
+    """Close the pipe of the results, so that its reader reaches the end of the file."""
+    deadly = getattr(signal, "SIGKILL", signal.SIGTERM)  # on Windows every signal terminates
     for process in processes:
-        with contextlib.suppress(OSError):  # it is dead already
+        with contextlib.suppress(OSError):  # the process has already ended
             os.kill(process.pid, deadly)
     if executor._result_queue is not None:
         executor._result_queue._writer.close()
@@ -222,18 +221,18 @@ def _cut(executor: Any, processes: Any) -> None:
 
 _MIN_BLOCKS = 16  # enough to keep eight workers evenly busy
 _MAX_COLUMNS = 64
-_MAX_VALUES = 1 << 20  # responses of a block, or of blocks that are fitted together: 8 MB
+_MAX_VALUES = 1 << 20  # responses of a block, or of blocks fitted together: 8 MB
 _LONG_ENOUGH = 0.5  # seconds of a call that fits blocks together while a bar is shown
 
-# What no other response would change is not a failure of one repetition.
+# Errors that every other response would raise as well, not failures of one repetition.
 _GENERAL = (InvalidInputError, RNotAvailableError, RForkedError)
 
 
 def block_edges(n: int, n_rep: int, width: int = 1, least: int = _MIN_BLOCKS) -> list[int]:
     """Return the edges of the blocks of repetitions, whose sizes differ by at most one.
 
-    `width` is the number of fitted vectors that one repetition gives, `least` the least number of
-    blocks, if there are repetitions enough.
+    `width` is the number of fitted vectors per repetition, `least` the minimum number of blocks, given
+    enough repetitions.
     """
     wanted = max(least, -(-n_rep // _MAX_COLUMNS), -(-n * n_rep * width // _MAX_VALUES))
     n_blocks = min(n_rep, wanted)
@@ -269,10 +268,10 @@ class FitMany:
 
 @dataclass(frozen=True)
 class Block:
-    """Responses of a design's repetitions, what was fitted to them, by what, and its versions.
+    """Responses of a design's repetitions, the results of their fits, the procedure and its versions.
 
-    `result` is what the work returned, or a summary of it. `draw` returns the responses: on a cluster the
-    workers draw them, and this process draws them only where they are asked for.
+    `result` is the output of the work, or its summary. `draw` returns the responses: cluster workers draw
+    them, and this process draws them only on request.
     """
 
     design: int
@@ -310,12 +309,12 @@ def run_blocks(
     description: str = "fits",
     note: Callable[[], str] | None = None,
 ) -> Generator[Block]:
-    """Yield the blocks in order, each of them done by `work(bound, Y, n_threads)`.
+    """Yield the blocks in order, each computed by `work(bound, Y, n_threads)`.
 
-    With `step`, a block ends after every so many repetitions of a design, so that the run can be ended
-    there; `sure()` returns the repetition before which the run cannot stop, and blocks before it may come
-    as one. `note` gives the text after the bar. The blocks of a worker that died are computed again, and
-    come out the same.
+    With `step`, blocks end at multiples of so many repetitions of a design, where the run can stop;
+    `sure()` returns the repetition before which it cannot, and the blocks before it may be joined. `note`
+    returns the text after the bar. The blocks of a worker that died are computed again, with the same
+    results.
     """
     studies = _studies(work, designs, repr(responses.draws), width, step)
     longest = _LONG_ENOUGH if progress else float("inf")
@@ -328,7 +327,7 @@ def run_blocks(
             for block in blocks:
                 try:
                     yield block
-                finally:  # also where the run ends here: the bar shows the last error
+                finally:  # also if the run ends here, so that the bar shows the last error
                     advance(block.count)
     except WorkersDied as error:
         raise _lost(error) from error
@@ -344,7 +343,7 @@ def _here(
     n_jobs: int | None,
     longest: float,
 ) -> Generator[Block]:
-    """Yield the blocks in threads or by worker processes; summaries are made in this process."""
+    """Yield the blocks from threads or worker processes; this process summarises them."""
     tasks = (
         _Task(study, study.first + start, Y)
         for study, edges in studies
@@ -361,7 +360,7 @@ def _here(
 def _done(
     tasks: Iterator[_Task], n_jobs: int | None, longest: float, sure: Callable[[], int] | None
 ) -> Iterator[tuple]:
-    """Yield each task with its result: in threads of the procedure's own, or by workers."""
+    """Yield each task with its result, from the procedure's own threads or from workers."""
     first = next(tasks)
     tasks = itertools.chain([first], tasks)
     if _bound(first.study).has_threads:
@@ -383,11 +382,11 @@ def _on_cluster(
     sure: Callable[[], int] | None,
     n_rep: int,
 ) -> Generator[Block]:
-    """The blocks by the workers of a cluster, which draw the responses and make the summaries themselves."""
+    """Yield the blocks from cluster workers, which draw the responses and compute the summaries."""
     done = run_on_cluster(
         _do_chunk,
         _places(studies, responses, summary),
-        # A frame is drawn as a whole, so it is given out as a whole.
+        # A frame is drawn as a whole and therefore sent as a whole.
         chunks=Chunks(n_rep, least=getattr(responses, "frame", None) or 1),
         units=lambda place: place.count,
         sure=lambda place: sure is None or place.start + place.count <= sure(),
@@ -418,7 +417,7 @@ def _places(
 
 @dataclass(frozen=True, eq=False)
 class _Drawing:
-    """Needs of a worker of a cluster for all blocks of a design, their sizes among them."""
+    """Data that a cluster worker needs for all blocks of a design, including their sizes."""
 
     study: _Study
     responses: Any
@@ -434,16 +433,16 @@ class _Drawing:
 
 @dataclass(frozen=True)
 class _Place:
-    """A block in flight to a worker of a cluster."""
+    """A block sent to a cluster worker."""
 
-    number: int  # among those of the design
+    number: int  # index within the design
     start: int
     count: int
     position: Position
 
 
 class _Replay:
-    """The responses of a design's blocks, drawn here, too, where they are asked for, in their order."""
+    """The responses of a design's blocks, also drawn in this process on request, in order."""
 
     def __init__(self, drawing: _Drawing, first: _Place) -> None:
         self.drawing, self.number = drawing, -1
@@ -473,7 +472,7 @@ def _summarised(drawing: _Drawing, task: _Task) -> tuple:
 def _do_together(
     tasks: Iterator[_Task], n_threads: int, longest: float, sure: Callable[[], int] | None
 ) -> Iterator[tuple]:
-    """Blocks of one design in one call, as many as memory, `longest` (in seconds) and `sure` allow.
+    """Fit blocks of one design in one call, as many as memory, `longest` (in seconds) and `sure` allow.
 
     Small calls leave threads idle and allocate memory repeatedly. Summaries are still computed block by
     block, so they do not depend on the speed of the machine.
@@ -512,7 +511,7 @@ def _part(fits: Fits, columns: slice) -> Fits:
 def _studies(
     work: Work, designs: Designs, source: str, width: int, step: Any
 ) -> Iterator[tuple[_Study, list[int]]]:
-    """Yield the designs, one after the other, and the edges of their blocks."""
+    """Yield the designs one at a time, with the edges of their blocks."""
     run, first = uuid.uuid4().hex, 0
     least = -(-_MIN_BLOCKS // len(designs))
     for k, (X, count) in enumerate(zip(designs, designs.counts, strict=True)):
@@ -530,7 +529,7 @@ def _studies(
 def _bar(
     total: int, description: str, progress: bool, note: Callable[[], str] | None = None
 ) -> Iterator[Callable[[int], Any]]:
-    """Show a bar if wanted; yield a function that moves it on.
+    """Show a bar if requested; yield a function that advances it.
 
     A hidden bar would create locks, about which terminated workers complain.
     """
@@ -562,14 +561,14 @@ class _Study:
 
 @dataclass(frozen=True, eq=False)
 class _Task:
-    """A block in flight to a worker, with all of its data."""
+    """A block sent to a worker with all of its data."""
 
     study: _Study
     start: int
     Y: np.ndarray
 
 
-# The design that this process fitted last: its run, its number, and the bound procedure.
+# The design fitted last by this process: its run, its number, and the bound procedure.
 _last: tuple[str, int, Bound] | None = None
 
 
@@ -639,7 +638,7 @@ def check_result_shape(what: str, values: np.ndarray, shape: tuple[int, ...]) ->
 
 
 def check_finite(fitted: np.ndarray) -> None:
-    """Reject fitted values that are no numbers."""
+    """Reject fitted values that are not finite."""
     if not np.isfinite(fitted).all():
         bad = fitted[~np.isfinite(fitted)][0]
         raise ValueError(f"the fitted values contain {bad}")
@@ -652,13 +651,13 @@ _limit: Any = None
 
 @functools.lru_cache(maxsize=1)
 def _libraries(n_modules: int) -> ThreadpoolController:
-    """Return the BLAS libraries of the process, looked for again after an import: it takes milliseconds."""
+    """Return the BLAS libraries of the process, cached until the next import because the search is slow."""
     return ThreadpoolController()
 
 
 @contextlib.contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Limit BLAS to one thread while any caller is inside; the limit is per process, so callers are counted.
+    """Limit BLAS to one thread while any caller is inside; callers are counted, as the limit is per process.
 
     The bits of a sum depend on the number of threads, so reductions are inside as well.
     """

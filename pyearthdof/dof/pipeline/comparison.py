@@ -24,7 +24,7 @@ from .df_report import DfReport, df_report, number_text, plus_minus_text, title_
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PILOT_REPETITIONS = 20  # of the run that estimates a common sigma
+PILOT_REPETITIONS = 20  # repetitions of the run that estimates a common sigma
 SMALL_IS_GOOD = {"R2": False, "explained deviance": False}
 TEX = {
     "\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "±": r"$\pm$",
@@ -45,7 +45,7 @@ class ProcedureComparison(Estimate):
     sigma : float or None
         Standard deviation of the noise, the same for all; None for classes and counts.
     n_rep : int
-        Responses that were drawn for each procedure.
+        Number of responses drawn for each procedure.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class ProcedureComparison(Estimate):
 
     @property
     def _shown(self) -> tuple[str, str]:
-        """The measures that are printed: the error, and a criterion."""
+        """The printed measures: the error, and a criterion."""
         return self.measures[0], "GCV" if self.family == "gaussian" else "AIC"
 
     @property
@@ -102,7 +102,7 @@ class ProcedureComparison(Estimate):
         return min(values, key=lambda label: sign * values[label])
 
     def to_frame(self) -> pd.DataFrame:
-        """A row for each procedure: df, search cost, and each measure naive, honest and with its error."""
+        """Return a row per procedure: df, search cost, and each measure naive, honest and with its error."""
         rows = {}
         for label, report in self.reports.items():
             row = {
@@ -121,7 +121,7 @@ class ProcedureComparison(Estimate):
         return frame.rename_axis("procedure").reset_index()
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain Python values, ready for JSON."""
+        """Return plain Python values for JSON."""
         return super().to_dict() | {
             "reports": {label: report.to_dict() for label, report in self.reports.items()}
         }
@@ -133,7 +133,7 @@ class ProcedureComparison(Estimate):
         ----------
         path : str or path, optional
         measures : list of names, optional
-            Among `measures`, which is the default.
+            Subset of `measures`, which is the default.
         """
         head, *rows = self._rows(self._chosen(measures), bold="**{}**".format)
         lines = [head, ["---", *["---:"] * (len(head) - 1)], *rows]
@@ -148,7 +148,7 @@ class ProcedureComparison(Estimate):
         ----------
         path : str or path, optional
         measures : list of names, optional
-            Among `measures`, which is the default.
+            Subset of `measures`, which is the default.
         """
         chosen = self._chosen(measures)
         _, *rows = self._rows(chosen, bold=r"\textbf{{{}}}".format, text=_in_tex)
@@ -205,7 +205,7 @@ class ProcedureComparison(Estimate):
                 raise refusal("measures", name, f"among {', '.join(self.measures)}")
 
     def _draw(self, ax: Axes) -> None:
-        """The error of each procedure: naive, a circle, and honest, a dot with two standard errors."""
+        """Draw the error of each procedure: naive, a circle, and honest, a dot with two standard errors."""
         name = self.measures[0]
         found = [_of(report, name) for report in self.reports.values()]
         places = np.arange(len(found))
@@ -300,7 +300,7 @@ def compare(
 
 
 def search_cost(report: DfReport) -> float | None:
-    """The df beyond the number of parameters: of each fit if it is known, else of the fit to the data."""
+    """Return the df minus the number of parameters, of each fit if known, else of the fit to the data."""
     of_fits = getattr(report.found, "msdf", None)
     if of_fits is not None:
         return float(of_fits)
@@ -332,8 +332,8 @@ def _check_families(reports: Mapping[str, DfReport]) -> None:
     if len(found) > 1:
         (one, a), (other, b) = list(found.items())[:2]
         raise InvalidInputError(
-            f"procedures holds {a!r} for {one} responses and {b!r} for {other} ones, but they should be for "
-            "the same kind"
+            f"procedures contains {a!r} for {one} responses and {b!r} for {other} ones, but they should be "
+            "for the same kind"
         )
 
 

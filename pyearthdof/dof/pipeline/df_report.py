@@ -536,7 +536,7 @@ def _family_notes(found: Any, n: int) -> list[str]:
             "such a response gives that class the least probability. Rare classes need more rows."
         )
     what = "Means" if found.family == "poisson" else "Probabilities"
-    notes.append(f"{what} below {found.clip:.2g} count as {found.clip:.2g} in the deviance.")
+    notes.append(f"{what} below {found.clip:.2g} are set to {found.clip:.2g} in the deviance.")
     if found.df >= n - 1:
         notes.append(
             f"The df, {found.df:.4g}, reach the number of observations, {n}: the fit follows the data almost "

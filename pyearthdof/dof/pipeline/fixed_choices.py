@@ -1,8 +1,8 @@
 """Costs of the choices of a pipeline: its df minus those with the choices for the data held fixed.
 
-A transformer that looks at y, such as a selection of columns, is frozen as it was fitted to the data. An
-estimator that searches for a parameter, for example by cross-validation, is replaced by one with the
-parameter found on the data.
+A transformer that uses y, such as a selection of columns, is frozen as fitted to the data. An estimator that
+searches for a parameter, for example by cross-validation, is replaced by one with the parameter found on the
+data.
 """
 
 from __future__ import annotations
@@ -39,13 +39,13 @@ from ..results import DegreesOfFreedom, jackknife
 
 
 def naive_df(model: Any, fits: Any = None) -> float | None:
-    """Parameters of a fitted estimator as they are usually counted; None where there is no such count.
+    """Return the conventional number of parameters of a fitted estimator; None if there is no convention.
 
-    `fits` is its fit. MARS counts its own nominal degrees of freedom, with earth's default penalty where
-    its own is -1, as after a choice of the size; a tree has its leaves, a linear model its nonzero
-    coefficients, a smoother its trace. Of K classes one has coefficients that follow from the others'. An
-    ensemble has more leaves than there are observations; tr S(y) is taken. A mean of several MARS models
-    has no conventional count.
+    `fits` is its fit. For MARS, these are the nominal degrees of freedom, with earth's default penalty in
+    place of -1, as after a choice of the size; for a tree the leaves, for a linear model the nonzero
+    coefficients, for a smoother the trace. One of K classes has coefficients determined by the others. An
+    ensemble has more leaves than observations, so tr S(y) is used. A mean of several MARS models has no
+    conventional count.
     """
     last = last_step(model)
     if is_ensemble(last):
@@ -71,7 +71,7 @@ def _of_mars(model: Any) -> float | None:
 
 
 def _free(coefficients: np.ndarray) -> int:
-    """Nonzero coefficients; of K > 2 rows, one for each class, K - 1 at most in each column."""
+    """Count nonzero coefficients; of K > 2 rows, one for each class, at most K - 1 in each column."""
     table = np.atleast_2d(coefficients)
     return int(np.minimum((table != 0).sum(axis=0), max(1, len(table) - 1)).sum())
 
@@ -91,21 +91,21 @@ def last_step(model: Any) -> Any:
 
 @dataclass(frozen=True)
 class Choice:
-    """Something that an estimator chooses by looking at y."""
+    """A choice of an estimator that depends on y."""
 
-    step: str  # in its pipeline, or the estimator
+    step: str  # name of the pipeline step, or the estimator
     what: str  # the choice on the data, in words
-    held: Any  # the estimator with this choice held; not fitted, but for frozen steps
+    held: Any  # the unfitted estimator with this choice held; only frozen steps are fitted
 
 
 def choices_of(estimator: Any, model: Any) -> list[Choice]:
-    """The choices of an estimator, each held alone; `model` is the same, fitted to the data."""
+    """Return the choices of an estimator, each held separately; `model` is its fit to the data."""
     if hasattr(estimator, "steps"):
         name, last = estimator.steps[-1]
         inner = choices_of(last, model.steps[-1][1])
         if not hasattr(last, "steps") and not hasattr(
             last, "regressor"
-        ):  # the choice of the last step itself
+        ):  # the choice made by the last step
             inner = [Choice(name, choice.what, choice.held) for choice in inner]
         return _frozen_steps(estimator, model) + [_inside(estimator, name, each) for each in inner]
     if getattr(estimator, "regressor", None) is not None:
@@ -120,7 +120,7 @@ def _inside(estimator: Any, name: str, choice: Choice) -> Choice:
 
 
 def _frozen_steps(pipeline: Any, model: Any) -> list[Choice]:
-    """Return the steps before the last that look at y, each frozen."""
+    """Return the steps before the last that use y, each frozen."""
     return [
         Choice(name, _what_it_made(fitted), _replaced(pipeline, name, FrozenEstimator(fitted)))
         for (name, step), (_, fitted) in zip(pipeline.steps[:-1], model.steps[:-1], strict=True)
@@ -129,7 +129,7 @@ def _frozen_steps(pipeline: Any, model: Any) -> list[Choice]:
 
 
 def with_all_held(estimator: Any, model: Any) -> tuple[object, int]:
-    """The estimator with all its choices held, those of a searched pipeline, too; their number."""
+    """Return the estimator with all choices held, including those of a searched pipeline; their number."""
     if hasattr(estimator, "steps"):
         held, frozen = estimator, _frozen_steps(estimator, model)
         for choice in frozen:
@@ -153,16 +153,16 @@ def _replaced(pipeline: Any, name: str, step: Any) -> Any:
 
 
 def _what_it_made(step: Any) -> str:
-    """The choice of a fitted transformer in words: columns, by number, or something else."""
+    """Describe the choice of a fitted transformer: the number of columns, or its output."""
     if hasattr(step, "steps"):
         return "; ".join(_what_it_made(part) for _, part in step.steps if not is_blind(part))
     if not hasattr(step, "get_support"):
-        return f"what {type(step).__name__} made of the columns"
+        return f"the output of {type(step).__name__}"
     chosen = np.asarray(step.get_support())
     return f"{int(chosen.sum())} of {len(chosen)} columns, by {type(step).__name__}"
 
 
-_QUICK = 2.0  # seconds of a fit that may be done twice, to measure how long one takes
+_QUICK = 2.0  # seconds up to which a fit may be repeated to time it
 
 
 @dataclass(frozen=True)
@@ -172,12 +172,12 @@ class Price:
     Attributes
     ----------
     step, what : str
-        The step that chooses, and its choice on the data, in words.
+        The step that chooses, and a description of its choice on the data.
     price, se : float
-        The df of all less that with this choice held, from the same draws or, where the error is smaller,
-        from the df of a fit that is linear once it is held.
+        The df of all choices minus those with this choice held, from the same draws or, if the error is
+        smaller, from the df of a fit that becomes linear with the choice held.
     df_held : float
-        The df with this choice of the data held.
+        The df with this choice held.
 
     Examples
     --------
@@ -194,7 +194,7 @@ class Price:
 
 
 class Runs:
-    """The fit to the data, how long it took, and runs with the same random numbers."""
+    """The fit to the data, its time, and runs with the same random numbers."""
 
     def __init__(
         self,
@@ -213,7 +213,7 @@ class Runs:
         self.n_fits, self.start = 0, time.perf_counter()
 
     def fit(self, fit: Callable[..., Any]) -> Any:
-        """The fit to the data, as those of the runs with one thread; the first of a process takes longer."""
+        """Fit the data with one thread, as in the runs; the first fit of a process takes longer."""
         with threadpool_limits(1):
             start = time.perf_counter()
             try:
@@ -232,7 +232,7 @@ class Runs:
         return model
 
     def announce(self, n_fits: int) -> None:
-        """Say before it begins how long it will take."""
+        """Print the expected running time before the runs."""
         seconds = n_fits * self.seconds_per_fit / effective_n_jobs(self.n_jobs)
         self.say(
             f"df_report: about {n_fits} fits of up to {_duration(self.seconds_per_fit)}, "
@@ -271,7 +271,7 @@ def priced(
     n_held: int,
     around: dict[str, Any],
 ) -> Any:
-    """Return the price of each choice, and of all of them together where there are several."""
+    """Return the price of each choice, and of all of them together if there are several."""
     prices = []
     for choice in choices:
         held = run.measure(f"with {choice.step} held", choice.held, **around)
@@ -284,14 +284,14 @@ def priced(
 
 
 def _exact(run: Runs, held: Any) -> float | None:
-    """Return the df of what is linear in y once its choice is held."""
+    """Return the df of an estimator that is linear in y with its choice held."""
     if is_linear_smoother(held):
         return degrees_of_freedom(held, run.X, method="exact").df
     return None
 
 
 def _price(step: Any, what: str, found: DegreesOfFreedom, held: Any, known: float | None) -> Price:
-    """The difference from the same draws, or from the df that is known, whichever has the smaller error."""
+    """Return the difference from the same draws or from known df, whichever has the smaller error."""
     total, same = jackknife(found), jackknife(held)
     prices = [total - same]
     if known is not None:
@@ -301,7 +301,7 @@ def _price(step: Any, what: str, found: DegreesOfFreedom, held: Any, known: floa
 
 
 def own_search(model: Any, all_held: Any, fixed: float) -> Price:
-    """The search of the last step while it fits: splits, terms, columns; S(y) of the data held."""
+    """Return the search of the last step (splits, terms, columns), from S(y) of the data held."""
     last = last_step(model)
     words = f"{own_choices(last)}, {type(last).__name__}"
     return Price("the fit itself", words, all_held.df - fixed, all_held.se, fixed)

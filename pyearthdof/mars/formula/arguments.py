@@ -341,7 +341,7 @@ def _check_count(node, count: float) -> None:
 def _number_of_value(value: Value, node: Node) -> float:
     if not isinstance(value, (int, float)):
         shown = short_text(node if isinstance(node, Constant) else Constant(value, str(value)))
-        refuse(f"it holds {shown} where a number should be")
+        refuse(f"it contains {shown} where a number should be")
     return float(value)
 
 

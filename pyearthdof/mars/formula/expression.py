@@ -398,7 +398,7 @@ def evaluate(
         used = ", ".join(
             f"{name}={raw[name][row]:g}" for name in dict.fromkeys(variable.expression.raw_names())
         )
-        what = "no level that it knows" if variable.levels else "not a finite number"
+        what = "not one of its levels" if variable.levels else "not a finite number"
         label = variable.label if len(variable.label) <= 60 else variable.label[:57] + "..."
         raise InvalidInputError(f"{label} is {what} in row {row} of {called}, where {used}")
     return values
@@ -520,14 +520,14 @@ def read_expression(entry, depth: int = 1) -> Expression:
     if kind is not None and (depth == 1 or kind in (Levels, Cut, LevelNumbers, Summary)):
         return _read_computed(kind, entry, depth)
     if not isinstance(function, str) or function not in FUNCTIONS or set(entry) != {"call", "args"}:
-        raise InvalidInputError(f"the formula uses {str(function)[:40]!r}, which is not known here")
+        raise InvalidInputError(f"the formula uses {str(function)[:40]!r}, which is not supported")
     if function == "cbind" and depth > 1:
         raise InvalidInputError("the formula uses cbind inside another function")
     args = _read_arguments(entry, depth)
     if len(args) not in FUNCTIONS[function][1]:
         raise InvalidInputError(f"the formula gives {function} {len(args)} argument(s)")
     if function == "round" and not all(isinstance(digits, Number) for digits in args[1:]):
-        raise InvalidInputError("the formula rounds to digits that are no number")
+        raise InvalidInputError("the formula rounds to digits that are not a number")
     return Call(function, args)
 
 

@@ -119,10 +119,10 @@ def _check_constant(piece: Constant, place: str) -> None:
     is_number = isinstance(value, (bool, int, float))
     if place == "texts" or (place == "operand" and isinstance(value, str)):
         if not (isinstance(value, str) or is_number):
-            refuse(f"it holds {short_text(piece)} where a text should be")
+            refuse(f"it contains {short_text(piece)} where a text should be")
     elif not is_number:
         needed = "a number" if place == "constant" else "a number, a column or a function"
-        refuse(f"it holds {short_text(piece)} where {needed} should be")
+        refuse(f"it contains {short_text(piece)} where {needed} should be")
     elif place == "right" and value not in (0, 1):
         refuse(f"it has the term {short_text(piece)} but a number as a term should be 0 or 1")
 
@@ -153,7 +153,7 @@ def _check_call(piece: FunctionCall, place: str, kinds) -> list[tuple[Node, str]
     name = piece.name
     if not name or name in ("::", ":::"):
         function = piece if name else piece.function
-        refuse(f"it calls {short_text(function)}, which is no function that it knows by name")
+        refuse(f"it calls {short_text(function)}, which is not a supported function")
     if name not in CALLS[place]:
         _refuse_call(name, place)
     if len(piece.args) not in ARITY.get(name, range(1, 2)):

@@ -182,7 +182,7 @@ def learn_formula(
 
 
 def _refuse_as_predictor(response: Node) -> NoReturn:
-    refuse(f"the response {r_text(response)} stands on the right-hand side, too")
+    refuse(f"the response {r_text(response)} is also on the right-hand side")
 
 
 def _refuse_parts(side: str, node: Node) -> None:

@@ -203,7 +203,7 @@ def parsed_formula(text: str) -> tuple[Node, Node]:
         refuse("it is longer than ", MAX_CHARACTERS, " characters")
     expressions = _Parser(tokens_of(text)).expressions()
     if len(expressions) != 1:
-        refuse("it holds ", len(expressions), " expressions where one should be")
+        refuse("it contains ", len(expressions), " expressions where one should be")
     formula = expressions[0]
     if not isinstance(formula, FunctionCall) or formula.name != "~" or len(formula.args) != 2:
         refuse(
@@ -323,7 +323,7 @@ class _Parser:
         return bool(self.open) and self.open[-1] != "{"
 
     def operand(self, least: int) -> Node:
-        """Return the operand before the next operator; a loop reads the signs before it, possibly thousands."""
+        """Return the operand before the next operator; a loop reads the signs before it."""
         signs = []
         while self.is_mark(*PREFIXES):
             signs.append(self.peek().text)

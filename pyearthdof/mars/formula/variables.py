@@ -418,7 +418,7 @@ class Learner:
             refuse(f"{short_text(node)}: only the texts of a factor's levels may become numbers")
         for level in factor.levels:
             if not DECIMAL.fullmatch(level.strip()) or np.isinf(float(level)):
-                refuse(f"{short_text(node)}: the level {level!r} is no number")
+                refuse(f"{short_text(node)}: the level {level!r} is not a number")
         numbers = tuple(float(level) for level in factor.levels)
         return LevelNumbers("level.numbers", (factor.expression,), numbers)
 
@@ -457,7 +457,7 @@ class Learner:
         if left.kind in WITH_LEVELS:
             right = self._as_code(node, name, left, right)
         elif right.kind == "text":
-            refuse(f"{short_text(node)} compares a text with what is no factor")
+            refuse(f"{short_text(node)} compares text with something other than a factor")
         return Typed(Call(name, (left.expression, right.expression)), "logical")
 
     def _as_code(self, node, name: str, factor: Typed, other: Typed) -> Typed:
@@ -468,7 +468,7 @@ class Learner:
                 refuse(f"{short_text(node)} compares factors of different levels")
             return other
         if not isinstance(other.expression, Number):
-            refuse(f"{short_text(node)} compares a factor with what is no text")
+            refuse(f"{short_text(node)} compares a factor with something other than text")
         text = (
             other.levels[0] if other.kind == "text" else _level_text(other, other.expression.value)
         )
@@ -626,14 +626,14 @@ class Learner:
         if inner.levels:
             text = level if isinstance(level, str) else _level_text(None, float(level))
             if text not in inner.levels:
-                refuse(f"{short_text(node)}: {text!r} is no level of its variable")
+                refuse(f"{short_text(node)}: {text!r} is not a level of its variable")
             return float(inner.levels.index(text))
         if inner.kind == "logical" and level in ("TRUE", "FALSE"):
             return float(level == "TRUE")
         try:
             return float(level)
         except ValueError:
-            refuse(f"{short_text(node)}: {level!r} is no level of numbers")
+            refuse(f"{short_text(node)}: {level!r} is not a level of numbers")
 
     def _with_levels(self, node, expression, levels: list[str], ordered: bool) -> Typed:
         if len(set(levels)) < len(levels):

@@ -231,7 +231,7 @@ def test_refusals(arguments, message):
 
 
 def test_weights_are_refused_where_they_mean_nothing():
-    with pytest.raises(InvalidInputError, match="knows no weights: AutoEarth does"):
+    with pytest.raises(InvalidInputError, match="does not support weights: AutoEarth does"):
         CorrectedEarth(mu="fitted").fit(X, Y, WEIGHTS)
 
 

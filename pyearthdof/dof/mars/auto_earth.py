@@ -535,8 +535,11 @@ class _Search:
         if curves.weights is not self.weights:
             data = replace(data, all_weights=curves.weights)
         changes = {"degree": earth.degree, "nk": earth.nk, "thresh": earth.thresh}
-        long = self.estimator._fit_copy(data, None, penalty=-1.0, nprune=None, **changes)
         choice = found.choice
+        # all terms of the forward pass can be nearly dependent, which those of the chosen size are not
+        long = self.estimator._fit_copy(
+            data, None, penalty=-1.0, nprune=max(choice.size, 2), **changes
+        )
         if self.settings.mu == "fitted":
             choice = size_around_fit(
                 self.design, long, choice, earth, self.weights, self.estimator.nprune, draws=None,

@@ -431,3 +431,12 @@ def test_the_size_by_deviance(family, n_models):
         assert model.n_terms_ == choice.size == int(np.argmin(scores)) + 1
     with pytest.raises(InvalidInputError, match="criterion='deviance' but"):
         quick(criterion="deviance").fit(X, Y)
+
+
+def test_a_long_forward_pass_may_have_dependent_terms():
+    rng = np.random.default_rng(15)
+    X = np.exp(1.6 * rng.normal(size=(300, 2))).round(2)
+    X[:, 1] = (X[:, 1] + X[:, 0]).round(1)
+    y = X[:, 0] ** 1.2 - X[:, 1] + X[:, 0] * rng.normal(size=300)
+    model = AutoEarth(n_models=1, n_rep=5, random_state=0).fit(X, y)
+    assert model.n_terms_ == model.choice_.size > 1

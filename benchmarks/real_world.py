@@ -51,6 +51,7 @@ from pyearthdof import Earth, EarthClassifier, EarthCV
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 ROWS = DOCS / "real-world.csv"
 FIELDS = ("task", "set", "split", "n", "p", "model", "error", "wrong", "seconds", "refused")
+LABEL_GAP = 0.02  # between the labels of the figure, in units of its ratio
 MOST_ROWS, MOST_LEVELS, MOST_COLUMNS = 3000, 12, 70
 REFERENCE = "EarthCV"
 GROUPS = {"up to 150 rows": (0, 150), "151 to 500": (151, 500), "more than 500": (501, 10**9)}
@@ -549,6 +550,7 @@ def _auto_against(wide: pd.DataFrame) -> str:
 def _draw(rows: pd.DataFrame) -> None:
     """Error against time, both over EarthCV's, with two standard errors."""
     import matplotlib.pyplot as plt
+    from matplotlib.patheffects import withStroke
 
     kinds = [kind for kind in ("regression", "classes") if kind in set(rows["task"])]
     figure, axes = plt.subplots(
@@ -558,13 +560,19 @@ def _draw(rows: pd.DataFrame) -> None:
     for ax, kind in zip(axes[0], kinds, strict=True):
         part = rows[rows["task"] == kind]
         error, seconds = summary(ratios(part, "error")), summary(ratios(part, "seconds"))
-        for model in error.index:
+        heights: list[float] = []  # of the labels, which are moved apart
+        for model in error["ratio"].sort_values().index:
             colour = "C3" if model.startswith("AutoEarth") else "C0" if "Earth" in model else "0.35"
             x, y = seconds.loc[model, "ratio"], error.loc[model, "ratio"]
-            ax.errorbar(x, y, yerr=2 * error.loc[model, "se"], fmt="o", color=colour, capsize=2)
-            ax.annotate(
-                model, (x, y), xytext=(6, 4), textcoords="offset points", color=colour, fontsize=9
+            ax.errorbar(
+                x, y, yerr=2 * error.loc[model, "se"], fmt="o", color=colour, capsize=2, zorder=4
             )
+            height = max([y + 0.006, *(h + LABEL_GAP for h in heights[-1:])])
+            heights.append(height)
+            ax.annotate(
+                model, (x, y), (x * 1.15, height), color=colour, fontsize=9, va="center", zorder=3,
+                path_effects=[withStroke(linewidth=3, foreground="white")],
+            )  # fmt: skip
         ax.axhline(1, color="0.8", zorder=0)
         ax.set(xscale="log", xlabel="time of the fit / EarthCV's", title=titles[kind])
         ax.set_ylabel("error in the test part / EarthCV's, two standard errors")

@@ -481,7 +481,7 @@ def report(file: Path) -> None:
     for task, title in (("regression", "Regression"), ("classes", "Two classes")):
         part = rows[rows["task"] == task]
         if len(part):
-            text += f"### {title}\n\n{_tables(part)}\n"
+            text += f"## {title}\n\n{_tables(part)}\n"
     refused = rows[rows["refused"].notna()]
     for model, of_one in refused.groupby("model"):
         sets = ", ".join(f"{name} ({len(each)})" for name, each in of_one.groupby("set"))

@@ -222,10 +222,10 @@ class FamilyDegreesOfFreedom(DegreesOfFreedom):
     family, loss : str
     clip : float
         Smallest probability, or mean count, used in the deviance.
+    others
+        As in `DegreesOfFreedom`.
     n_missing : int
         Number of drawn responses without one of the classes.
-
-    The other attributes are those of `DegreesOfFreedom`.
 
     Examples
     --------

@@ -345,7 +345,7 @@ DAMAGES = {
     "values of a wrong type": (lambda text: change(text, rows=[{"seed": "x"}]), "was changed"),
     "seconds of a wrong type": (lambda text: change(text, seconds=None), "was changed"),
     "another number": (other_number, "was changed after it was written"),
-    "other settings": (lambda text: change(text, key={"cell": {"seed": 9}}), "of other settings"),
+    "other settings": (lambda text: change(text, key={"cell": {"seed": 9}}), "with other settings"),
 }
 
 

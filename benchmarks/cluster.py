@@ -366,7 +366,7 @@ def real_processes(workers: int):
 
 
 def print_wire(workers: int, n_rep: int) -> None:
-    """What degrees of freedom of a large design send, by runs of two lengths."""
+    """Measure the bytes sent for the degrees of freedom of a large design, by runs of two lengths."""
     import psutil
     from distributed import Client
 

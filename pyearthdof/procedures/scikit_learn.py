@@ -411,7 +411,7 @@ def search_held(model: Any) -> tuple[str, object] | None:
 
 
 def _same(model: Any, kind: type, **found: Any) -> object:
-    """An estimator of another kind with the parameters that both have, and those that were found.
+    """Return an estimator of another kind with the shared parameters and the selected ones.
 
     `precompute` may be "auto" for a search alone, and changes no fit.
     """

@@ -31,6 +31,7 @@ other folds.
 from __future__ import annotations
 
 import itertools
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
@@ -63,7 +64,7 @@ def jackknife_groups(n: int, n_rep: int, width: int = 1) -> np.ndarray | None:
     return np.arange(n_rep) * min(_N_GROUPS, n_rep) // n_rep
 
 
-class Estimator:
+class Estimator(ABC):
     """An incremental estimate: `add` the blocks in order, then call `result`.
 
     `part` computes the part of a block to keep, in any process; `take` adds the parts in order. Large runs
@@ -76,15 +77,16 @@ class Estimator:
         """Return the part of a block to keep; `first` is its first repetition. The object does not change."""
         return fitted
 
+    @abstractmethod
     def take(self, part: Any, Y: Callable[[], np.ndarray]) -> None:
         """Add the part of the next block; `Y` returns its responses."""
-        raise NotImplementedError
 
     def add(self, Y: np.ndarray, fitted: np.ndarray) -> None:
         self.take(self.part(Y, fitted, self.done), lambda: Y)
 
+    @abstractmethod
     def result(self) -> Covariance:
-        raise NotImplementedError
+        """Return the estimate from all blocks."""
 
 
 def covariance_sum(

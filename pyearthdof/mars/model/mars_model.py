@@ -230,7 +230,7 @@ class MarsModel:
     ) -> pd.DataFrame:
         """Intervals at the rows of X from the variance model, or those of `AutoEarth`, without R.
 
-        Arguments and columns are as in `Earth.predict_interval`; centred at the least-squares fit.
+        Arguments and columns are as in `Earth.predict_interval`. They are centred at the least-squares fit.
         """
         level = check_level(level)
         check_choice("kind", kind, KINDS)

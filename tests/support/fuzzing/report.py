@@ -94,7 +94,7 @@ the signal arrives while rpy2 releases an R object, rpy2 first prints its own tr
 
 {strangers}
 
-Model files are JSON and cannot run code. Pickles and `.rds` files can: load only those that you trust.
+Model files are JSON and cannot run code. Pickles and `.rds` files can: load only files from trusted sources.
 A formula is the only text that reaches R as code. It is parsed and rejected unless it contains only
 known functions and columns of the data.
 """

@@ -276,11 +276,14 @@ void Updating::prepare_intercepts(const std::vector<Updating*>& searches, const 
   const Design& design = first.design_;
   for (std::size_t begin = 0; begin < lanes.size(); begin += kLanes) {
     const std::size_t count = std::min(kLanes, lanes.size() - begin), width = lanes_for(count);
+    const double* intercept = terms.bx[0];
     for (std::size_t w = 0; w < width; ++w) {
-      const Lane* lane = w < count ? &lanes[begin + w] : nullptr;
-      const double* column = lane ? lane->search->lane(lane->number) : nullptr;
-      for (std::size_t i = 0; i < design.n; ++i)
-        first.products_[i * width + w] = lane ? terms.bx[0][i] * column[i] : 0.0;
+      const double* column = w < count ? lanes[begin + w].search->lane(lanes[begin + w].number) : nullptr;
+      double* out = first.products_.data() + w;
+      if (column == nullptr)
+        for (std::size_t i = 0; i < design.n; ++i) out[i * width] = 0.0;
+      else
+        for (std::size_t i = 0; i < design.n; ++i) out[i * width] = intercept[i] * column[i];
     }
     for (std::size_t j = 0; j < design.p; ++j) {
       if (!first.pair(0, j).open) continue;
@@ -406,21 +409,6 @@ double Updating::pair_noise(const Pair& own, bool linear) const {
   return std::sqrt(square);
 }
 
-Updating::Line Updating::line_of(const Pair& own, bool linear, double noise, double* slope) const {
-  const std::size_t last = own.offset + own.n_knots;
-  const double inverse = linear ? 1 / knots_.b[last] : 0.0;
-  double gain = 0.0;
-  const double* a = knots_.a.data() + last;
-  for (std::size_t r = 0; r < n_resp_; ++r, a += knots_.a.width()) {
-    slope[r] = *a * inverse;
-    gain += *a * slope[r];
-  }
-  if (!linear) return {0.0, 0.0, 0.0};
-  if (offset_ == 0) return {inverse, gain, 0.0};
-  const double loss = knots_.v[last] * inverse;
-  return {inverse, gain, line_error(gain, loss, noise, offset_, static_cast<double>(design_.n))};
-}
-
 void Updating::score_pair(const Terms& terms, std::size_t slot, std::size_t pred, const Step& step, int thread) {
   const Loops& l = loops();
   const std::size_t n_slots = step.n_slots;
@@ -525,12 +513,13 @@ bool Updating::mark_ties(const Terms& terms, const Queue& queue, const Top& top,
             std::fabs(queue.delta[rival] - best) <= band + parents_[rival].spread)
           parent_bar = best - band;
       }
-    for (std::size_t j = 0; j < design_.p; ++j) {
+    const double lower = smaller(bar, parent_bar);
+    const bool has_top = static_cast<std::ptrdiff_t>(slot) == top.slot;
+    for (std::size_t j = 0, p = design_.p; j < p; ++j) {
       Pair& own = pair_at(slot, j);
       if (!own.open) continue;
-      const bool is_top = static_cast<std::ptrdiff_t>(slot) == top.slot && j == top.pred;
-      own.need = (own.upper > 0 || is_unsure) && own.upper >= smaller(bar, parent_bar);
-      any |= own.need && !is_top;
+      own.need = (own.upper > 0 || is_unsure) && own.upper >= lower;
+      any |= own.need && !(has_top && j == top.pred);
     }
   }
   return any;

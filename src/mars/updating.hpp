@@ -4,6 +4,7 @@
 // basis of the model.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -12,6 +13,7 @@
 #include "design.hpp"
 #include "gram_schmidt.hpp"
 #include "knots.hpp"
+#include "noise.hpp"
 #include "terms.hpp"
 
 namespace earthdof {
@@ -197,5 +199,20 @@ class Updating {
   std::vector<PairWork> pair_work_;  // one per thread
   Table<double> hinges_, columns_;   // one row per thread
 };
+
+inline Updating::Line Updating::line_of(const Pair& own, bool linear, double noise, double* slope) const {
+  const std::size_t last = own.offset + own.n_knots;
+  const double inverse = linear ? 1 / knots_.b[last] : 0.0;
+  double gain = 0.0;
+  const double* a = knots_.a.data() + last;
+  for (std::size_t r = 0; r < n_resp_; ++r, a += knots_.a.width()) {
+    slope[r] = *a * inverse;
+    gain += *a * slope[r];
+  }
+  if (!linear) return {0.0, 0.0, 0.0};
+  if (offset_ == 0) return {inverse, gain, 0.0};
+  const double loss = knots_.v[last] * inverse;
+  return {inverse, gain, line_error(gain, loss, noise, offset_, static_cast<double>(design_.n))};
+}
 
 }  // namespace earthdof

@@ -257,12 +257,12 @@ class EarthOptions:
     @property
     def only_native(self) -> str | None:
         """The first option, as text, that R does not have; None if there is none."""
-        return self._first_given(option for option in OPTIONS if option.only_native)
+        return self._first_given(_ONLY_NATIVE)
 
     @property
     def not_plain(self) -> str | None:
         """The first option, as text, that fits of many responses do not have; None if there is none."""
-        given = self._first_given(o for o in OPTIONS if o.stage in ("glm", "cv", "varmod"))
+        given = self._first_given(_NOT_PLAIN)
         return "pmethod='cv'" if given is None and self.pmethod == "cv" else given
 
     def _first_given(self, options: Iterable[Option]) -> str | None:
@@ -332,6 +332,8 @@ class EarthOptions:
 OPTIONS = tuple(
     replace(f.metadata["option"], name=f.name) for f in fields(EarthOptions) if f.metadata
 )
+_ONLY_NATIVE = tuple(option for option in OPTIONS if option.only_native)
+_NOT_PLAIN = tuple(option for option in OPTIONS if option.stage in ("glm", "cv", "varmod"))
 
 
 def of_stage(*stages: Stage) -> tuple[str, ...]:
@@ -347,6 +349,9 @@ def of_stage(*stages: Stage) -> tuple[str, ...]:
 SEARCH_OPTIONS = tuple(
     name for name in of_stage("forward") if name not in ("penalty", "thresh", "response_weight")
 )
+
+
+_OF_GLM = tuple(sorted(name for name in of_stage("glm") if name != "glm_family"))
 
 
 def check_options(
@@ -382,9 +387,10 @@ def check_options(
 
 def _check_together(options: EarthOptions, n_resp: int, pairs: bool) -> None:
     """Options that only make sense together, R's rules in our names."""
-    given = [name for name in sorted(of_stage("glm")) if getattr(options, name)]
-    if given and options.glm_family is None:
-        raise InvalidInputError(f"{given[0]} is given but glm_family is None")
+    if options.glm_family is None:
+        for name in _OF_GLM:
+            if getattr(options, name):
+                raise InvalidInputError(f"{name} is given but glm_family is None")
     if options.interactions is not None and options.allowed is not None:
         raise InvalidInputError(
             "allowed and interactions are both given but they decide the same: give one of them"

@@ -83,9 +83,10 @@ def gcv_of(rss, n_terms, n: int, penalty: float) -> np.ndarray:
     """GCV of models with these residual sums of squares and numbers of terms on n rows."""
     rss = np.asarray(rss, dtype=float)  # division by zero gives infinity
     cost = nominal_df(n_terms, penalty)
-    with np.errstate(
-        divide="ignore", invalid="ignore"
-    ):  # 0/0 if the cost is n and the fit is exact
+    if np.max(cost, initial=0) < n:
+        return rss / (n * (1 - cost / n) ** 2)
+    # 0/0 if the cost is n and the fit is exact
+    with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(cost >= n, np.inf, rss / (n * (1 - cost / n) ** 2))
 
 

@@ -6,7 +6,7 @@ The loops are compiled (`pyearthdof._core`).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from time import perf_counter
@@ -366,11 +366,11 @@ class Search:
 def fit(
     X: np.ndarray, y: np.ndarray, options: EarthOptions, weights: np.ndarray | None = None,
     feature_names: Sequence[str] | None = None, subset: np.ndarray | None = None, n_threads: int = 1,
-    search: Search = Search(),
+    search: Search = Search(), **labels: Any,
 ) -> Fit:  # fmt: skip
     """Fit one response, or several (columns of y) with common terms, on the rows `subset`.
 
-    The result does not depend on `n_threads`.
+    The result does not depend on `n_threads`. `labels` are further fields of the model.
     """
     X = np.asarray(X, dtype=float)
     Y = np.asarray(y, dtype=float).reshape(len(X), -1)
@@ -379,17 +379,18 @@ def fit(
     X, Y = taken(X, subset), taken(Y, subset)
     forward = search.forward(X, Y, options, weights, names, n_threads=n_threads)
     terms = term_names(forward.dirs, forward.cuts, names, X)
+    labels |= {"feature_names": names, "term_names": terms}
     return _prune_and_solve(
-        forward, (names, terms), Y, weights, options, n_threads, search, single=np.ndim(y) == 1
+        forward, labels, Y, weights, options, n_threads, search, single=np.ndim(y) == 1
     )
 
 
 def _prune_and_solve(
-    forward: ForwardPass, names: tuple[tuple[str, ...], tuple[str, ...]], Y: np.ndarray,
+    forward: ForwardPass, labels: Mapping[str, Any], Y: np.ndarray,
     weights: np.ndarray | None, options: EarthOptions, n_threads: int = 1,
     search: Search = Search(), *, single: bool,
 ) -> Fit:  # fmt: skip
-    """Prune and regress; `names` of columns and terms. A `single` response gives vectors."""
+    """Prune and regress; `labels` are fields of the model. A `single` response gives vectors."""
     # products in R's order: rounding decides ties, and whether the fit of a constant is exact
     importance = response_importance(options.response_weight, Y.shape[1])
     root = None if weights is None else np.sqrt(weights)[:, None]
@@ -426,10 +427,8 @@ def _prune_and_solve(
     if single:
         coef, fitted, residuals = coef[:, 0], fitted[:, 0], residuals[:, 0]
     model = MarsModel(
-        feature_names=names[0],
         dirs=forward.dirs.astype(float),
         cuts=forward.cuts,
-        term_names=names[1],
         coef=coef,
         degree=options.degree,
         penalty=options.penalty,
@@ -440,6 +439,7 @@ def _prune_and_solve(
         n_samples=len(Y),
         engine="native",
         versions={"pyearthdof": __version__},
+        **labels,
         **statistics,
     )
     return Fit(model, bx.T, fitted, residuals, leverages)
@@ -537,9 +537,20 @@ def fit_one(
         value = f"{used[0]:g}"
         text = f"Cannot scale y (values are all equal to {value}) Use Scale.y=FALSE to silence this warning"
         warn_user(text, RWarning)
-    X, names = data.all_design.values, data.design.names
-    found = fit(X, y, options, weights, names, data.subset, n_threads, search)
-    return _completed(found, data, responses, options, n_threads)
+    X, labels = data.all_design.values, _labels(data, responses)
+    names = labels.pop("feature_names")
+    found = fit(X, y, options, weights, names, data.subset, n_threads, search, **labels)
+    return _completed(found, data, options, n_threads)
+
+
+def _labels(data: TrainingData, responses: Responses) -> dict[str, Any]:
+    """Fields of a model that name the data."""
+    return {
+        "feature_names": tuple(data.design.names),
+        "response_names": responses.names,
+        "columns": data.design.columns,
+        "formula": data.formula,
+    }
 
 
 def _without(y: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
@@ -547,28 +558,15 @@ def _without(y: np.ndarray, offset: np.ndarray | None) -> np.ndarray:
     return y if offset is None else (y.T - offset).T
 
 
-def _completed(
-    found: Fit, data: TrainingData, responses: Responses, options: EarthOptions, n_threads: int = 1
-) -> Fit:
-    """Add the names of the data and the generalised linear model to a fit."""
-    glm = glm_y = None
-    if options.glm_family is not None:
-        slopes = model_slopes(found.model, options)
-        glm = fit_glms(found.bx, data, options, n_threads, slopes)
-        glm_y = glm_responses(data, options)
-    return replace(
-        found,
-        model=replace(
-            found.model,
-            feature_names=tuple(data.design.names),
-            response_names=responses.names,
-            columns=data.design.columns,
-            formula=data.formula,
-            glm=glm,
-        ),
-        fitted=found.fitted if data.offset is None else (found.fitted.T + data.offset).T,
-        glm_y=glm_y,
-    )
+def _completed(found: Fit, data: TrainingData, options: EarthOptions, n_threads: int = 1) -> Fit:
+    """Add the offset and the generalised linear model to a fit."""
+    if data.offset is not None:
+        found = replace(found, fitted=(found.fitted.T + data.offset).T)
+    if options.glm_family is None:
+        return found
+    slopes = model_slopes(found.model, options)
+    model = replace(found.model, glm=fit_glms(found.bx, data, options, n_threads, slopes))
+    return replace(found, model=model, glm_y=glm_responses(data, options))
 
 
 def model_slopes(model: MarsModel, options: EarthOptions) -> np.ndarray | None:
@@ -583,9 +581,9 @@ def reprune(model: MarsModel, data: TrainingData, options: EarthOptions, n_threa
     none = np.empty(0, dtype=int)
     forward = ForwardPass(model.dirs, model.cuts, bx, none, model.termcond, 0, 0.0, none, none)
     Y, single = _without(responses.matrix, data.offset), responses.values.ndim == 1
-    names = model.feature_names, model.term_names
-    found = _prune_and_solve(forward, names, Y, weights, options, n_threads, single=single)
-    return _completed(found, data, responses, options, n_threads)
+    labels = _labels(data, responses) | {"term_names": model.term_names}
+    found = _prune_and_solve(forward, labels, Y, weights, options, n_threads, single=single)
+    return _completed(found, data, options, n_threads)
 
 
 def _weighted_terms(

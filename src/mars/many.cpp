@@ -213,11 +213,15 @@ std::size_t Fitter::fit_sizes(const double* direction, double* rss, double* prod
 // (measured: by a seventh), because it evicts the knots of all other parents from the cache.
 class Group {
  public:
-  // the two columns of a step of four responses fill the lanes of a walk
-  static std::size_t size_for(const Settings& settings) { return settings.degree == 1 ? 4 : 1; }
+  // The two columns of a step of four responses fill the lanes of a walk. With few responses, groups are smaller, so
+  // that all threads have the same number of groups.
+  static std::size_t size_for(const Settings& settings, std::size_t count, std::size_t n_threads) {
+    if (settings.degree > 1) return 1;
+    const std::size_t rounds = (count + 4 * n_threads - 1) / (4 * n_threads);
+    return (count + rounds * n_threads - 1) / (rounds * n_threads);
+  }
 
-  Group(const Design& design, const ManyOptions& options) {
-    const std::size_t size = size_for(options.settings);
+  Group(const Design& design, const ManyOptions& options, std::size_t size) {
     for (std::size_t i = 0; i < size; ++i) fitters_.push_back(std::make_unique<Fitter>(design, options, size));
   }
 
@@ -266,9 +270,9 @@ double least_seconds(const Design& design, const Settings& settings) {
 template <class Done>
 void fit_each(const Design& design, const ManyOptions& options, Rows<const double> Y, Team& team, Done&& done) {
   std::vector<std::unique_ptr<Group>> groups(team.size());
-  const std::size_t size = Group::size_for(options.settings);
+  const std::size_t size = Group::size_for(options.settings, Y.rows, static_cast<std::size_t>(team.size()));
   const auto fit = [&](std::size_t i, int thread) {
-    if (!groups[thread]) groups[thread] = std::make_unique<Group>(design, options);
+    if (!groups[thread]) groups[thread] = std::make_unique<Group>(design, options, size);
     groups[thread]->fit(Y, i * size, std::min(size, Y.rows - i * size), done);
   };
   team.run((Y.rows + size - 1) / size, fit, least_seconds(design, options.settings) * static_cast<double>(Y.rows));

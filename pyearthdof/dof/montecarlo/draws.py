@@ -172,17 +172,21 @@ class Responses:
 
     def blocks(self, edges: Sequence[int]) -> Iterator[np.ndarray]:
         """Yield the responses between consecutive edges, column by column as R fills a matrix."""
+        for z in self._numbers(np.diff(edges).tolist()):
+            yield np.ascontiguousarray(self.mu[:, None] + self._noise(z))
+
+    def _numbers(self, sizes: Sequence[int]) -> Iterator[np.ndarray]:
+        """Yield z for blocks of these sizes."""
+        if self.frame is None:
+            yield from (self._normal(size) for size in sizes)
+            return
         ready = np.empty((self.n, 0))
-        for start, stop in pairwise(edges):
-            while ready.shape[1] < stop - start:
-                wanted = edges[-1] - start - ready.shape[1]
-                if self.frame is not None:
-                    z = orthogonal(self._normal(self.frame), self.centred)
-                else:  # frames for as many blocks as memory allows
-                    z = self._normal(min(wanted, max(1, _CHUNK // self.n)))
+        for size in sizes:
+            while ready.shape[1] < size:
+                z = orthogonal(self._normal(self.frame), self.centred)
                 ready = np.hstack([ready, z]) if ready.size else z
-            yield np.ascontiguousarray(self.mu[:, None] + self._noise(ready[:, : stop - start]))
-            ready = ready[:, stop - start :]
+            yield ready[:, :size]
+            ready = ready[:, size:]
 
     def _noise(self, z: np.ndarray) -> np.ndarray:
         return self.sigma[:, None] * z

@@ -120,14 +120,16 @@ class _KeptCovariance(Kept):
         y = _centred(np.hstack(self.y))
         fitted = _centred(np.hstack(self.fitted))
         m = y.shape[1]
-        products = y * fitted
+        products = np.multiply(y, fitted, out=fitted)
         per_observation = self.weight * products.sum(axis=1) / (m - 1)
         per_repetition = self.weight @ products
         return Covariance(per_observation, _leave_one_out(per_observation, per_repetition))
 
 
 def _centred(values: np.ndarray) -> np.ndarray:
-    return values - values.mean(axis=1, keepdims=True)
+    """Subtract the means of the rows in place."""
+    values -= values.mean(axis=1, keepdims=True)
+    return values
 
 
 def _leave_one_out(per_observation: np.ndarray, per_repetition: np.ndarray) -> Jackknife:

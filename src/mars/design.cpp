@@ -12,10 +12,10 @@ namespace earthdof {
 
 namespace {
 
-constexpr std::size_t kFew = 512;   // cases up to which comparison sort is faster than radix sort
+constexpr std::size_t kFew = 40;    // cases up to which comparison sort is faster than radix sort
 constexpr std::size_t kRows = 256;  // rows of X read at a time
 constexpr std::size_t kRun = 32;    // run of equal high words up to which comparison sort is faster
-constexpr int kDigitBits = 11, kDigits = 3;
+constexpr int kDigitBits = 8, kDigits = 4;
 constexpr std::size_t kValues = std::size_t{1} << kDigitBits;
 
 // Map a number to an integer of the same order; zeros of both signs are equal.
@@ -37,21 +37,21 @@ Item low_item(const double* values, std::uint32_t row) { return (key_of(values[r
 
 // Stable radix sort by the high word, from the lowest digit up.
 void sort_words(Items& items, Items& other) {
-  std::vector<std::uint32_t> counts(kDigits * kValues, 0);
+  std::uint32_t counts[kDigits * kValues] = {};
   const auto digit = [](Item item, int d) { return (item >> (32 + d * kDigitBits)) % kValues; };
   for (const Item item : items)
     for (int d = 0; d < kDigits; ++d) ++counts[d * kValues + digit(item, d)];
   for (int d = 0; d < kDigits; ++d) {
-    std::uint32_t* count = counts.data() + d * kValues;
-    if (*std::max_element(count, count + kValues) == items.size()) continue;  // all digits are equal
+    std::uint32_t* count = counts + d * kValues;
+    if (count[digit(items[0], d)] == items.size()) continue;  // all digits are equal
     std::exclusive_scan(count, count + kValues, count, std::uint32_t{0});
     for (const Item item : items) other[count[digit(item, d)]++] = item;
     std::swap(items, other);
   }
 }
 
-// Sort runs of equal high words, up to length `most`. False if a longer run is not sorted.
-bool settle(const double* values, Items& items, std::size_t most) {
+// Sort runs of equal high words, up to length kRun. False if a longer run is not sorted.
+bool settle(const double* values, Items& items) {
   const auto is_less = [values](Item a, Item b) {
     const Item low_a = low_item(values, row_of(a)), low_b = low_item(values, row_of(b));
     return low_a < low_b;
@@ -60,7 +60,7 @@ bool settle(const double* values, Items& items, std::size_t most) {
     for (end = begin + 1; end < items.size() && items[end] >> 32 == items[begin] >> 32;) ++end;
     Item *first = items.begin() + begin, *last = items.begin() + end;
     if (end - begin == 1 || std::is_sorted(first, last, is_less)) continue;
-    if (end - begin > most) return false;
+    if (end - begin > kRun) return false;
     std::sort(first, last, is_less);
   }
   return true;
@@ -69,13 +69,11 @@ bool settle(const double* values, Items& items, std::size_t most) {
 // Stable order of the rows by ascending values. Most values differ in the high words of their keys.
 void sort_rows(const double* values, std::size_t n, Items& items, Items& other) {
   for (std::size_t i = 0; i < n; ++i) items[i] = high_item(values, static_cast<std::uint32_t>(i));
-  if (n <= kFew) {
+  if (n <= kFew)
     std::sort(items.begin(), items.end());
-    settle(values, items, n);
-    return;
-  }
-  sort_words(items, other);
-  if (settle(values, items, kRun)) return;
+  else
+    sort_words(items, other);
+  if (settle(values, items)) return;
   for (std::size_t i = 0; i < n; ++i) items[i] = low_item(values, static_cast<std::uint32_t>(i));
   sort_words(items, other);
   for (Item& item : items) item = high_item(values, row_of(item));

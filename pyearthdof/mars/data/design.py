@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, TypeGuard, TypeVar
 
 import numpy as np
@@ -57,7 +56,7 @@ class Responses:
     names: tuple[str, ...]
     classes: tuple[str, ...] | None = None
 
-    @cached_property
+    @property
     def matrix(self) -> np.ndarray:
         """Responses as an (n, m) matrix."""
         return self.values.reshape(len(self.values), -1)

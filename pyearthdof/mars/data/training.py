@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,34 +44,26 @@ class TrainingData:
     all_offset: np.ndarray | None = (
         None  # offset of a formula, subtracted before the terms are fitted
     )
-    moments: np.ndarray = field(init=False, repr=False)
     formula: Formula | None = field(default=None, init=False)  # converted the frame to the design
     warnings: tuple[str, ...] = field(
         default=(), init=False
     )  # R's warnings from building the design
+    moments: np.ndarray = field(init=False, repr=False)
+    # the rows to fit on
+    design: Design = field(init=False, repr=False)
+    responses: Responses = field(init=False, repr=False)
+    training_weights: np.ndarray | None = field(init=False, repr=False)
+    offset: np.ndarray | None = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "moments", _moments(self.all_design.values))
-
-    @cached_property
-    def design(self) -> Design:
-        """Design of the rows to fit on."""
-        return self.all_design if self.subset is None else self.all_design.rows(self.subset)
-
-    @cached_property
-    def responses(self) -> Responses:
-        """Responses of the rows to fit on."""
-        return self.all_responses if self.subset is None else self.all_responses.rows(self.subset)
-
-    @cached_property
-    def training_weights(self) -> np.ndarray | None:
-        """Case weights of the rows to fit on."""
-        return taken(self.all_weights, self.subset)
-
-    @cached_property
-    def offset(self) -> np.ndarray | None:
-        """Offset of the rows to fit on."""
-        return taken(self.all_offset, self.subset)
+        design, responses, subset = self.all_design, self.all_responses, self.subset
+        vars(self).update(
+            moments=_moments(design.values),
+            design=design if subset is None else design.rows(subset),
+            responses=responses if subset is None else responses.rows(subset),
+            training_weights=taken(self.all_weights, subset),
+            offset=taken(self.all_offset, subset),
+        )
 
     def case_weights(self, n_responses: int) -> np.ndarray | None:
         """Weights of the rows to fit on, times the number of trials for successes and failures."""

@@ -492,9 +492,8 @@ class FormulaData(TrainingData):
         )
 
     def __post_init__(self) -> None:
-        # Only the frame can change; everything else is a copy.
-        object.__setattr__(self, "formula", self.learned.formula)
-        object.__setattr__(self, "warnings", tuple(self.learned.warnings))
+        super().__post_init__()
+        vars(self).update(formula=self.learned.formula, warnings=tuple(self.learned.warnings))
 
     def is_unchanged(self) -> bool:
         """Return True if the frame still gives the predictors, responses and offset of the fit."""

@@ -296,10 +296,8 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         n_threads = check_jobs(self.n_jobs)
         with CollectedWarnings() as heard:
             fit = engine.fit(data, options, seed=seed, n_threads=n_threads)
-        model = replace(fit.model, ranges=data.ranges())
-        weights = data.case_weights(len(model.response_names))
-        kept = weights_kept(data, options)
-        self._learn(replace(fit, model=model, weights=weights, weights_kept=kept), data)
+        weights = data.case_weights(len(fit.model.response_names))
+        self._learn(fit.with_rows(data.ranges(), weights, weights_kept(data, options)), data)
         self._warn(heard, options)
         if data.formula is not None:
             self._take_formula(cast("FormulaData", data))
@@ -493,10 +491,9 @@ class MarsEstimator(TransformerMixin, BaseEstimator):
         n_threads = check_jobs(again.n_jobs)
         with CollectedWarnings() as heard:
             fit = engine.reprune(before, data, options, seed, n_threads)
-        model = replace(fit.model, ranges=self.model_.ranges)
-        kept = weights_kept(data, options)
         self._hand_over(again)
-        again._learn(replace(fit, model=model, weights=before.weights, weights_kept=kept), data)
+        kept = weights_kept(data, options)
+        again._learn(fit.with_rows(self.model_.ranges, before.weights, kept), data)
         again._warn(heard, options)
 
     def _hand_over(self, again: MarsEstimator) -> None:

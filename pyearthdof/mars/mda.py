@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
@@ -79,7 +78,7 @@ class Mars(MarsEstimator, Procedure):
         own = self._options()
         self._require()
         fit, self.mda_gcv_ = fit_mda(X, data.responses.values, names, own)
-        self._learn(replace(fit, model=replace(fit.model, ranges=Ranges.of_matrix(names, X))))
+        self._learn(fit.with_rows(Ranges.of_matrix(names, X), None, None))
 
     def predict(self, X, type="response", *, missing="refuse", thresh=0.5, extrapolate="allow"):
         """Predict at the rows of X; type, missing, thresh and extrapolate as in `Earth.predict`."""

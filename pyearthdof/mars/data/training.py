@@ -185,12 +185,12 @@ class Ranges:
     @classmethod
     def of_matrix(cls, names: Sequence[str], values: np.ndarray) -> Ranges:
         """Compute the ranges of a numeric matrix."""
-        low, high = values.min(axis=0), values.max(axis=0)
+        low, high = np.minimum.reduce(values), np.maximum.reduce(values)
         some = np.sort(values[:: max(1, len(values) // ROWS_OF_MEDIAN)], axis=0)
         n = len(some)
         with np.errstate(over="ignore"):  # sums of numbers near 1e308 overflow
             median = some[(n - 1) // 2] / 2 + some[n // 2] / 2
-            mean = np.minimum(np.maximum(values.mean(axis=0), low), high)
+            mean = np.minimum(np.maximum(np.add.reduce(values) / len(values), low), high)
         numbers = zip(*(v.tolist() for v in (low, high, median, mean)), strict=True)
         return cls(tuple(ColumnRange(n, *found) for n, found in zip(names, numbers, strict=True)))
 

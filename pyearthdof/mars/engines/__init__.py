@@ -22,7 +22,7 @@ def choose_engine(name: str, options: EarthOptions, many: bool = False) -> Engin
     if only_native and (name == "r" or only_r):
         other = "engine='r'" if name == "r" else f"{only_r}, which needs R,"
         raise InvalidInputError(f"{other} but {only_native} needs engine='native'")
-    if not only_native:
+    if name != "native" and not only_native:
         from ... import bridge
 
         if name == "r" or only_r:
@@ -30,9 +30,7 @@ def choose_engine(name: str, options: EarthOptions, many: bool = False) -> Engin
             return engine_called("r")
         if name == "auto" and not many and bridge.is_available("earth"):
             return engine_called("r")
-    from .native.engine import NativeEngine
-
-    return NativeEngine()
+    return engine_called("native")
 
 
 def engine_called(name: str) -> Engine:

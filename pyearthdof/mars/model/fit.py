@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..components.variance import VarianceErrors
 from .mars_model import MarsModel
+
+if TYPE_CHECKING:
+    from ..data.training import Ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,3 +32,12 @@ class Fit:
     glm_y: np.ndarray | None = None  # responses of a glm; fitted + residuals would round them
     weights: np.ndarray | None = None  # multiplied by the numbers of trials for a binomial model
     weights_kept: np.ndarray | None = None  # case weights as given, which R keeps
+
+    def with_rows(
+        self, ranges: Ranges | None, weights: np.ndarray | None, weights_kept: np.ndarray | None
+    ) -> Fit:
+        """Return the fit with the ranges of its columns and the weights of its rows."""
+        fit, model = copy(self), copy(self.model)  # faster than dataclasses.replace()
+        vars(model).update(ranges=ranges)
+        vars(fit).update(model=model, weights=weights, weights_kept=weights_kept)
+        return fit

@@ -23,6 +23,7 @@ ParentColumn::ParentColumn(const double* column, std::size_t n)
     if (value == 0) continue;
     support.push_back(static_cast<std::uint32_t>(i));
     values.push_back(base[i]);
+    is_positive &= base[i] > 0;
   }
 }
 
@@ -47,6 +48,8 @@ class Counting {
         sure_(2e-10 * parent.square * design.reach(pred) * (design.reach(pred) + design.top(pred) - design.low(pred))),
         is_sure_(parent.weighted) {}  // with weights, earth counts every case of the parent
 
+  // True if all cases from here on count.
+  bool is_sure() const { return is_sure_; }
   // Must be called in the order of the places.
   bool counts(std::size_t place) {
     if (is_sure_) return true;
@@ -84,12 +87,13 @@ struct Moments {
 };
 
 // Moments of a group of cases, independent of the sums over earlier cases.
-Moments moments_of(const double* x, const std::uint32_t* row, const std::vector<double>& values,
-                   const std::vector<double>& products, std::size_t begin, std::size_t end, double knot) {
+template <bool kWeighted>
+Moments moments_of(const ParentColumn& parent, const double* x, const std::uint32_t* row, std::size_t begin,
+                   std::size_t end, double knot) {
   Moments sums;
   for (std::size_t i = begin; i < end; ++i) {
-    const double p = values[row[i]], distance = x[i] - knot, square = p * p, slope = square * distance;
-    const double product = products[row[i]];
+    const double p = parent.values[row[i]], distance = x[i] - knot, square = p * p, slope = square * distance;
+    const double product = kWeighted ? parent.products[row[i]] : p;
     sums.n0 += product;
     sums.n1 += product * distance;
     sums.m0 += square;
@@ -105,7 +109,7 @@ std::size_t list_cases(const Design& design, std::size_t pred, const ParentColum
   const std::uint32_t *order = design.order[pred], *position = parent.position.data();
   const double* sorted = design.sorted[pred];
   std::size_t count = 0;
-  for (std::size_t place = 0; place + 1 < design.n; ++place) {
+  for (std::size_t place = 0, last = design.n - 1; place < last; ++place) {
     const std::uint32_t row = position[order[place]];
     places[count] = static_cast<std::uint32_t>(place);
     x[count] = sorted[place];
@@ -115,15 +119,13 @@ std::size_t list_cases(const Design& design, std::size_t pred, const ParentColum
   return count;
 }
 
-}  // namespace
-
-NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& parent, const Spans& spans,
-                    Knots& knots, std::size_t start, Cases* cases, std::size_t first, PairWork& work) {
+template <bool kWeighted>
+NewPair create(const Design& design, std::size_t pred, const ParentColumn& parent, const Spans& spans, Knots& knots,
+               std::size_t start, Cases* cases, std::size_t first, PairWork& work) {
   double* x = cases != nullptr ? cases->x.data() + first : work.x.data();
   std::uint32_t* row = cases != nullptr ? cases->row.data() + first : work.row.data();
   const std::size_t n_cases = list_cases(design, pred, parent, work.place.data(), x, row);
   const double *sorted = design.sorted[pred], low = design.low(pred);
-  const std::vector<double>& products = parent.weighted ? parent.products : parent.values;
   const auto last_place = static_cast<std::ptrdiff_t>(design.n) - spans.end - 1;  // last case that may be counted
   Counting counting(design, pred, parent);
   Moments sums;
@@ -133,7 +135,7 @@ NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& 
   int wait = spans.start;
   const auto write = [&](double knot, std::size_t end) {
     sums.move(above - knot);
-    sums.add(moments_of(x, row, parent.values, products, begin, end, knot));
+    sums.add(moments_of<kWeighted>(parent, x, row, begin, end, knot));
     above = knot;
     begin = end;
     if (cases != nullptr) {
@@ -143,10 +145,15 @@ NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& 
     knots.v[entry] = sums.m2 - sums.n1 * sums.n1 / parent.intercept;
     knots.b[entry] = sums.n1;  // replaced once h_min is known
     knots.c[entry] = sums.m2 + (knot - low) * sums.m1;
-    worst = larger(worst, parent.weighted ? centring_loss(sums.m2, knots.v[entry])
-                                          : hinge_noise(sums.m0, highest - knot, knots.v[entry]));
+    worst = larger(worst, kWeighted ? centring_loss(sums.m2, knots.v[entry])
+                                    : hinge_noise(sums.m0, highest - knot, knots.v[entry]));
   };
   for (std::size_t i = 0; i < n_cases; ++i) {
+    if (parent.is_positive && counting.is_sure()) {  // every case counts: go to the one at the next knot
+      i += static_cast<std::size_t>(wait) - 1;
+      wait = 1;
+      if (i >= n_cases) break;
+    }
     const std::size_t place = work.place[i];
     if (static_cast<std::ptrdiff_t>(place) >= last_place) break;
     if (!(parent.values[row[i]] > 0) || !counting.counts(place) || --wait != 0) continue;
@@ -165,8 +172,15 @@ NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& 
   }
   knots.c[entry] = knots.v[entry];
   const double n = static_cast<double>(design.n);
-  return {entry - start, n_cases,
-          parent.weighted ? weighted_noise(n, worst) : variance_noise(n, worst, design.reach(pred))};
+  return {entry - start, n_cases, kWeighted ? weighted_noise(n, worst) : variance_noise(n, worst, design.reach(pred))};
+}
+
+}  // namespace
+
+NewPair create_pair(const Design& design, std::size_t pred, const ParentColumn& parent, const Spans& spans,
+                    Knots& knots, std::size_t start, Cases* cases, std::size_t first, PairWork& work) {
+  return (parent.weighted ? create<true> : create<false>)(design, pred, parent, spans, knots, start, cases, first,
+                                                          work);
 }
 
 }  // namespace earthdof

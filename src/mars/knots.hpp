@@ -30,10 +30,10 @@ struct Knots {
       : place(room),
         stop(with_lists ? room : 0),
         x(with_lists ? room : 0),
-        v(room),
-        b(room),
-        c(room),
-        a(n_resp, room) {}
+        v(room + kLine),  // a vector may begin at the last knot
+        b(room + kLine),
+        c(room + kLine),
+        a(n_resp, room + kLine) {}
   std::size_t room() const { return place.size(); }
   Sums sums(std::size_t start) {
     return {v.data() + start, a.data() + start, b.data() + start, c.data() + start, a.rows(), a.width()};
@@ -55,7 +55,8 @@ struct ParentColumn {
 
   const double* base = nullptr;
   bool weighted = false;
-  double intercept = 0.0;  // squared norm of the intercept's column
+  bool is_positive = true;  // where it is not zero
+  double intercept = 0.0;   // squared norm of the intercept's column
   double square = 0.0, largest = 0.0;
   std::vector<std::uint32_t> support;   // cases with non-zero values
   std::vector<std::uint32_t> position;  // of each case in `support`, or kZero

@@ -11,7 +11,6 @@ namespace earthdof {
 namespace {
 
 constexpr std::size_t kLanes = 8;     // maximum number of columns processed at a time
-constexpr std::size_t kLine = 8;      // numbers in a cache line
 constexpr double kLostDigits = 1e-7;  // a linear candidate whose square falls to this fraction is recomputed
 constexpr double kNoOffset = 1e-12;   // share of the sum of squares below which n mean^2 is zero
 constexpr double kSettled = 1e-9;     // share of the null RSS: gains with a larger error bound are
@@ -35,8 +34,6 @@ std::size_t room_for_cases(const Design& design, const Settings& settings, std::
   if (settings.degree == 1 || 4 * one * parents > settings.most_cases / n_mates) return 0;
   return std::min((settings.nk - 1) * one, settings.most_cases / n_mates);
 }
-
-std::size_t whole_lines(std::size_t count) { return (count + kLine - 1) / kLine * kLine; }
 
 std::size_t lanes_for(std::size_t columns) { return columns > 4 ? 8 : columns > 2 ? 4 : columns; }
 
@@ -173,7 +170,7 @@ void Updating::make_work() {
   if (!pair_work_.empty()) return;
   const auto n_threads = static_cast<std::size_t>(team_.size());
   products_ = Buffer<double>(kLanes * design_.n);
-  hinges_ = Table<double>(n_threads, kLanes * most_knots_);
+  hinges_ = Table<double>(n_threads, kLanes * most_knots_, 0.0);
   columns_ = Table<double>(n_threads, design_.n);
   pair_work_.resize(n_threads);
 }
@@ -288,12 +285,12 @@ void Updating::prepare_intercepts(const std::vector<Updating*>& searches, const 
     for (std::size_t j = 0; j < design.p; ++j) {
       if (!first.pair(0, j).open) continue;
       first.walk_pair(0, j, width, first.hinges_[0]);
-      const std::size_t n_knots = first.pair(0, j).n_knots + 1;
+      const std::size_t stride = whole_lines(first.pair(0, j).n_knots + 1);
       for (std::size_t w = 0; w < count;) {
         const Lane& lane = lanes[begin + w];
         std::size_t own = 1;
         while (w + own < count && lanes[begin + w + own].search == lane.search) ++own;
-        lane.search->update_sums(0, j, lane.number, own, first.hinges_[0] + w * n_knots);
+        lane.search->update_sums(0, j, lane.number, own, first.hinges_[0] + w * stride);
         w += own;
       }
     }
@@ -341,13 +338,12 @@ void Updating::walk_pair(std::size_t slot, std::size_t pred, std::size_t lanes, 
   const Loops& l = loops();
   const Pair& own = pair(slot, pred);
   const bool listed = parents_[slot].listed;
-  const std::size_t n_knots = own.n_knots + 1;
   const Walk walk{listed ? cases_.x.data() + own.first : design_.sorted[pred],
                   listed ? cases_.row.data() + own.first : design_.order[pred],
                   (listed ? knots_.stop : knots_.place).data() + own.offset,
-                  listed ? knots_.x.data() + own.offset : nullptr, n_knots};
+                  listed ? knots_.x.data() + own.offset : nullptr, own.n_knots + std::size_t{1}};
   const auto step = lanes == 8 ? l.walk8 : lanes == 4 ? l.walk4 : lanes == 2 ? l.walk2 : l.walk1;
-  step(walk, products_.data(), hinge, n_knots);
+  step(walk, products_.data(), hinge);
 }
 
 // Update the sums by lanes with known <h_k, lane>.

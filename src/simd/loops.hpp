@@ -18,6 +18,11 @@ struct Walk {
   std::size_t count;         // knots
 };
 
+// Numbers in a cache line. Rows of numbers of knots have room for whole lines, so that the loops need no remainder.
+constexpr std::size_t kLine = 8;
+
+inline std::size_t whole_lines(std::size_t count) { return (count + kLine - 1) / kLine * kLine; }
+
 // Sums of the knots of a pair against a model, see mars/knots.hpp.
 struct Sums {
   double *v, *a, *b, *c;
@@ -54,14 +59,14 @@ struct Loops {
   void (*add_scaled)(double* out, double factor, const double* v, std::size_t n);
 
   // <h_k, column> of every knot k and of 1, 2, 4 or 8 columns at a time. `products` has a row per case, `hinge` a
-  // row of `stride` numbers a column.
-  void (*walk1)(const Walk&, const double* products, double* hinge, std::size_t stride);
-  void (*walk2)(const Walk&, const double* products, double* hinge, std::size_t stride);
-  void (*walk4)(const Walk&, const double* products, double* hinge, std::size_t stride);
-  void (*walk8)(const Walk&, const double* products, double* hinge, std::size_t stride);
+  // row of whole lines per column.
+  void (*walk1)(const Walk&, const double* products, double* hinge);
+  void (*walk2)(const Walk&, const double* products, double* hinge);
+  void (*walk4)(const Walk&, const double* products, double* hinge);
+  void (*walk8)(const Walk&, const double* products, double* hinge);
 
-  // Take columns into account, one after the other, in the sums of all knots: their <h_k, q> (a row of `count` numbers
-  // a column), <y, q> (`stride` apart for the responses), and |q|^2, 0 or 1.
+  // Take columns into account, one after the other, in the sums of all knots: their <h_k, q> (a row of whole lines per
+  // column), <y, q> (`stride` apart for the responses), and |q|^2, 0 or 1.
   void (*update)(const Sums&, const double* hinge, std::size_t count, std::size_t columns, const double* z,
                  std::size_t stride, const double* weight);
   // Largest gain below the ceiling that a knot adds to the linear candidate's.

@@ -30,7 +30,7 @@ void bind_random(nb::module_& m) {
           "words",
           [](Twister& self, std::size_t n) {
             Out<std::uint32_t> values = make_array<std::uint32_t>({n});
-            for (std::size_t i = 0; i < n; ++i) values.data()[i] = self.next();
+            self.draw(values.data(), n);
             return values;
           },
           "n"_a)

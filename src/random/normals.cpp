@@ -2,23 +2,23 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
+
+#include "../simd/loops.hpp"
 
 namespace earthdof {
 
 namespace {
 
-constexpr std::size_t kMiddle = 397, kChunk = 16384;
+constexpr std::size_t kMiddle = 397, kShare = 16384, kBlock = 512;
+constexpr double kCentral = 0.425;  // distance from 0.5 up to which the central ratio holds
 
 // Coefficients from the highest power down.
 struct Ratio {
   double numerator[8], denominator[8];
 
-  double operator()(double r) const { return horner(numerator, r) / horner(denominator, r); }
-  static double horner(const double* c, double r) {
-    double value = c[0] * r + c[1];
-    for (int i = 2; i < 8; ++i) value = value * r + c[i];
-    return value;
+  // q numerator(r) / denominator(r), in R's order of operations
+  void times(const double* q, const double* r, double* values, std::size_t n) const {
+    loops().ratios(q, r, values, n, numerator, denominator);
   }
 };
 
@@ -51,21 +51,27 @@ void Twister::restore(const std::uint32_t* words, std::size_t position) {
 }
 
 void Twister::refill() {
-  const auto twist = [&](std::size_t i, std::size_t next, std::size_t far) {
-    const std::uint32_t y = (words_[i] & 0x80000000u) | (words_[next] & 0x7fffffffu);
-    words_[i] = words_[far] ^ (y >> 1) ^ (y & 1 ? 0x9908b0dfu : 0);
+  const auto twisted = [](std::uint32_t word, std::uint32_t next, std::uint32_t far) {
+    const std::uint32_t y = (word & 0x80000000u) | (next & 0x7fffffffu);
+    return far ^ (y >> 1) ^ ((0u - (y & 1u)) & 0x9908b0dfu);
   };
-  for (std::size_t i = 0; i < kWords - kMiddle; ++i) twist(i, i + 1, i + kMiddle);
-  for (std::size_t i = kWords - kMiddle; i < kWords - 1; ++i) twist(i, i + 1, i + kMiddle - kWords);
-  twist(kWords - 1, 0, kMiddle - 1);
+  std::uint32_t* const words = words_;
+  for (std::size_t i = 0; i < kWords - kMiddle; ++i) words[i] = twisted(words[i], words[i + 1], words[i + kMiddle]);
+  for (std::size_t i = kWords - kMiddle; i < kWords - 1; ++i)
+    words[i] = twisted(words[i], words[i + 1], words[i + kMiddle - kWords]);
+  words[kWords - 1] = twisted(words[kWords - 1], words[0], words[kMiddle - 1]);
   at_ = 0;
 }
 
-std::uint32_t Twister::temper(std::uint32_t y) {
-  y ^= y >> 11;
-  y ^= (y << 7) & 0x9d2c5680u;
-  y ^= (y << 15) & 0xefc60000u;
-  return y ^ (y >> 18);
+void Twister::draw(std::uint32_t* out, std::size_t count) {
+  while (count > 0) {
+    if (at_ == kWords) refill();
+    const std::size_t step = std::min(count, kWords - at_);
+    for (std::size_t i = 0; i < step; ++i) out[i] = temper(words_[at_ + i]);
+    at_ += step;
+    out += step;
+    count -= step;
+  }
 }
 
 void Twister::skip(std::uint64_t count) {
@@ -82,25 +88,49 @@ double uniform(std::uint32_t word) {
   return word == 0 ? 0.5 * kStep : word * 0x1p-32;
 }
 
-double normal_quantile(double p) {
-  const double q = p - 0.5;
-  if (std::fabs(q) <= 0.425) {
-    const double r = 0.180625 - q * q;
-    return q * Ratio::horner(kCentre.numerator, r) / Ratio::horner(kCentre.denominator, r);  // R rounds in that order
+void normal_quantiles(const double* p, double* quantile, std::size_t n) {
+  double q[kBlock], r[kBlock], root[kBlock];
+  std::uint32_t tail[kBlock];
+  for (; n > 0; n -= std::min(n, kBlock), p += kBlock, quantile += kBlock) {
+    const std::size_t count = std::min(n, kBlock);
+    std::size_t n_tail = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      q[i] = p[i] - 0.5;
+      r[i] = 0.180625 - q[i] * q[i];
+      tail[n_tail] = static_cast<std::uint32_t>(i);
+      n_tail += std::fabs(q[i]) > kCentral;
+    }
+    for (std::size_t k = 0; k < n_tail; ++k) {
+      const double at = p[tail[k]];
+      root[k] = std::sqrt(-std::log(at < 0.5 ? at : 0.5 - at + 0.5));
+    }
+    kCentre.times(q, r, quantile, count);
+    for (std::size_t k = 0; k < n_tail; ++k) {
+      q[k] = std::copysign(1.0, q[tail[k]]);  // k is never above its place
+      r[k] = root[k] - 1.6;
+    }
+    kTail.times(q, r, r, n_tail);
+    for (std::size_t k = 0; k < n_tail; ++k) {
+      quantile[tail[k]] = r[k];
+      if (root[k] <= 5.0) continue;
+      root[k] -= 5.0;
+      kFarTail.times(q + k, root + k, quantile + tail[k], 1);
+    }
   }
-  const double r = std::sqrt(-std::log(q < 0 ? p : 0.5 - p + 0.5));
-  return std::copysign(r <= 5.0 ? kTail(r - 1.6) : kFarTail(r - 5.0), q);
 }
 
 void draw_normals(Twister& twister, double* values, std::size_t n, Team& team) {
-  for (std::size_t i = 0; i < n; ++i) {
+  std::uint32_t words[2 * kBlock];
+  for (std::size_t first = 0; first < n; first += kBlock) {
+    const std::size_t count = std::min(kBlock, n - first);
+    twister.draw(words, 2 * count);
     // floor(2^27 u) of u = w / 2^32 is w >> 5, also where R moves u = 0 inside the interval
-    const double high = twister.next() >> 5;
-    values[i] = (high + uniform(twister.next())) / 0x1p27;
+    for (std::size_t i = 0; i < count; ++i)
+      values[first + i] = ((words[2 * i] >> 5) + uniform(words[2 * i + 1])) * 0x1p-27;
   }
-  team.run((n + kChunk - 1) / kChunk, [&](std::size_t chunk, int) {
-    const std::size_t end = std::min(n, (chunk + 1) * kChunk);
-    for (std::size_t i = chunk * kChunk; i < end; ++i) values[i] = normal_quantile(values[i]);
+  team.run((n + kShare - 1) / kShare, [&](std::size_t chunk, int) {
+    const std::size_t end = std::min(n, (chunk + 1) * kShare);
+    normal_quantiles(values + chunk * kShare, values + chunk * kShare, end - chunk * kShare);
   });
 }
 

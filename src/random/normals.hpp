@@ -15,10 +15,8 @@ class Twister {
 
   explicit Twister(std::uint32_t seed);  // what set.seed makes of a seed
 
-  std::uint32_t next() {
-    if (at_ == kWords) refill();
-    return temper(words_[at_++]);
-  }
+  // The next words.
+  void draw(std::uint32_t* out, std::size_t count);
   void skip(std::uint64_t count);
 
   // The words, and how many are used up: all that a copy needs.
@@ -28,7 +26,12 @@ class Twister {
 
  private:
   void refill();
-  static std::uint32_t temper(std::uint32_t word);
+  static std::uint32_t temper(std::uint32_t y) {
+    y ^= y >> 11;
+    y ^= (y << 7) & 0x9d2c5680u;
+    y ^= (y << 15) & 0xefc60000u;
+    return y ^ (y >> 18);
+  }
 
   std::uint32_t words_[kWords];
   std::size_t at_ = kWords;
@@ -37,8 +40,13 @@ class Twister {
 // R's runif: a word over 2^32, never 0.
 double uniform(std::uint32_t word);
 
-// The quantile of the standard normal by Wichura's AS 241 (PPND16), as R computes it.
-double normal_quantile(double p);
+// Quantiles of the standard normal by Wichura's AS 241 (PPND16), as R computes them.
+void normal_quantiles(const double* p, double* quantile, std::size_t n);
+inline double normal_quantile(double p) {
+  double quantile;
+  normal_quantiles(&p, &quantile, 1);
+  return quantile;
+}
 
 // R's rnorm(n): two uniforms make one of 2^-59 resolution, then the quantile. The words come one after the other, the
 // quantiles are shared by the threads.

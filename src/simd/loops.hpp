@@ -98,6 +98,9 @@ struct Loops {
   // element = scale column; sums += element rows
   void (*chunk_scale_sums)(double* element, double scale, std::size_t column, const double* rows, std::size_t n,
                            double* sums);
+  // ratio = q numerator(r) / denominator(r), of polynomials of degree 7, from the highest power down
+  void (*ratios)(const double* q, const double* r, double* ratio, std::size_t n, const double* numerator,
+                 const double* denominator);
   // rows += element sums
   void (*lane_add)(const double* element, double* rows, std::size_t n, std::size_t stride, std::size_t width,
                    const double* sums);

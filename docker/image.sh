@@ -4,12 +4,15 @@
 #   docker/image.sh test    builds it, then runs inside it, as its own user and with a read-only root:
 #                           doctor, a fit of a mounted CSV, T-ozone, and the fast tests (arguments go to pytest)
 # PLATFORM=linux/arm64 or linux/amd64 takes another architecture than this machine's, where the engine can run it.
+# BASE=docker.io/library/debian:bookworm-slim@sha256:... takes that base, as published images do.
 # buildah cannot make the root read-only; there the root is merely owned by somebody else.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 image=${IMAGE:-pyearthdof:latest}
 platform=${PLATFORM:-linux/$(uname -m | sed 's/x86_64/amd64/; s/aarch64/arm64/')}
 test_image=${image%:*}:test
+settings=(--platform "$platform" --file docker/Dockerfile)
+[ -z "${BASE:-}" ] || settings+=(--build-arg "BASE=$BASE")
 
 say() { printf 'image: %s\n' "$*"; }
 fail() { printf 'image: %s\n' "$*" >&2; exit 1; }
@@ -27,9 +30,9 @@ find_engine() {
 build() {
   say "building the stage $1 as $2 with $engine"
   case $engine in
-    docker) DOCKER_BUILDKIT=1 docker build --platform "$platform" --file docker/Dockerfile --target "$1" --tag "$2" . ;;
-    podman) podman build --platform "$platform" --format docker --layers --file docker/Dockerfile --target "$1" --tag "$2" . ;;
-    buildah) buildah bud --platform "$platform" --isolation chroot --network host --format docker --layers --file docker/Dockerfile --target "$1" --tag "$2" . ;;
+    docker) DOCKER_BUILDKIT=1 docker build "${settings[@]}" --target "$1" --tag "$2" . ;;
+    podman) podman build --format docker --layers "${settings[@]}" --target "$1" --tag "$2" . ;;
+    buildah) buildah bud --isolation chroot --network host --format docker --layers "${settings[@]}" --target "$1" --tag "$2" . ;;
   esac
 }
 
@@ -82,5 +85,5 @@ case ${1:-} in
     build test "$test_image"
     try "${@:2}"
     ;;
-  *) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
+  *) sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2 ;;
 esac

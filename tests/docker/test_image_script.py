@@ -11,7 +11,7 @@ from tests.support import ROOT
 SCRIPT = ROOT / "docker" / "image.sh"
 
 
-def run(tmp_path, engines, *args):
+def run(tmp_path, engines, *args, **variables):
     """Run the script where only these engines exist: name -> exit code of `name info`."""
     for tool in ("bash", "dirname", "sed", "uname"):
         (tmp_path / tool).symlink_to(shutil.which(tool))
@@ -20,7 +20,7 @@ def run(tmp_path, engines, *args):
         fake.write_text(f'#!/bin/bash\n[ "$1" = info ] && exit {answer}\necho "{name} $*"\n')
         fake.chmod(0o755)
     return subprocess.run(
-        [shutil.which("bash"), SCRIPT, *args], env={**os.environ, "PATH": str(tmp_path)},
+        [shutil.which("bash"), SCRIPT, *args], env={**os.environ, **variables, "PATH": str(tmp_path)},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
 
@@ -40,6 +40,12 @@ def test_takes_the_engine_that_answers(tmp_path, engines, taken):
     call = done.stdout.splitlines()[-1]
     assert call.startswith(taken)
     assert "--file docker/Dockerfile --target runtime --tag pyearthdof:latest ." in call
+
+
+@pytest.mark.parametrize("engine", ["docker", "podman", "buildah"])
+def test_the_base_can_be_given_by_digest(tmp_path, engine):
+    done = run(tmp_path, {engine: 0}, "build", BASE="debian@sha256:0123")
+    assert "--build-arg BASE=debian@sha256:0123 --target runtime" in done.stdout
 
 
 def test_no_engine_is_one_sentence(tmp_path):

@@ -11,20 +11,20 @@
 namespace earthdof {
 
 ParentColumn::ParentColumn(const double* column, std::size_t n)
-    : base(column), intercept(static_cast<double>(n)), position(n) {
-  const auto n_zeros = static_cast<std::size_t>(std::count(base, base + n, 0.0));
-  support.reserve(n - n_zeros);
-  values.reserve(n - n_zeros);
-  for (std::size_t i = 0; i < n; ++i) {
+    : base(column), intercept(static_cast<double>(n)), support(n), position(n), values(n) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < n; ++i) {  // without branches, which would be unpredictable
     const double value = std::fabs(base[i]);
     square += value * value;
     largest = larger(largest, value);
-    position[i] = value != 0 ? static_cast<std::uint32_t>(support.size()) : kZero;
-    if (value == 0) continue;
-    support.push_back(static_cast<std::uint32_t>(i));
-    values.push_back(base[i]);
-    is_positive &= base[i] > 0;
+    support[count] = static_cast<std::uint32_t>(i);
+    values[count] = base[i];
+    position[i] = value != 0 ? static_cast<std::uint32_t>(count) : kZero;
+    is_positive &= base[i] >= 0;
+    count += value != 0;
   }
+  support.resize(count);
+  values.resize(count);
 }
 
 ParentColumn::ParentColumn(const double* column, const double* roots, std::size_t n) : ParentColumn(column, n) {

@@ -37,6 +37,24 @@ std::size_t room_for_cases(const Design& design, const Settings& settings, std::
 
 std::size_t lanes_for(std::size_t columns) { return columns > 4 ? 8 : columns > 2 ? 4 : columns; }
 
+// Write the products of a column with `count` others, one row per case: all cases, or those in `rows`.
+template <std::size_t kColumns>
+void multiply(const double* base, const std::uint32_t* rows, std::size_t n, const double* const* columns, double* out) {
+  if (rows != nullptr) {
+    for (std::size_t i = 0; i < n; ++i, out += kColumns)
+      for (std::size_t w = 0; w < kColumns; ++w) out[w] = base[i] * columns[w][rows[i]];
+    return;
+  }
+  for (std::size_t w = 0; w < kColumns; ++w)
+    for (std::size_t i = 0; i < n; ++i) out[i * kColumns + w] = base[i] * columns[w][i];
+}
+
+void multiply(const double* base, const std::uint32_t* rows, std::size_t n, const double* const* columns,
+              std::size_t count, double* out) {
+  const auto multiply_by = count == 8 ? multiply<8> : count == 4 ? multiply<4> : count == 2 ? multiply<2> : multiply<1>;
+  multiply_by(base, rows, n, columns, out);
+}
+
 }  // namespace
 
 Updating::Updating(const Design& design, const Settings& settings, std::size_t n_resp, std::size_t capacity, Team& team,
@@ -217,7 +235,10 @@ void Updating::create_parent(const Terms& terms, std::size_t slot) {
   knots_filled_ = start + p * room;
   cases_filled_ = first + p * width;
   parents_[slot].listed = listed;
-  if (listed) parents_[slot].support = std::move(column.support);
+  if (listed) {
+    parents_[slot].support = std::move(column.support);
+    parents_[slot].values = std::move(column.values);
+  }
 }
 
 void Updating::start_parent(const Terms& terms, std::size_t slot) {
@@ -273,15 +294,12 @@ void Updating::prepare_intercepts(const std::vector<Updating*>& searches, const 
   const Design& design = first.design_;
   for (std::size_t begin = 0; begin < lanes.size(); begin += kLanes) {
     const std::size_t count = std::min(kLanes, lanes.size() - begin), width = lanes_for(count);
-    const double* intercept = terms.bx[0];
+    const double* columns[kLanes];  // the last one fills the lanes
     for (std::size_t w = 0; w < width; ++w) {
-      const double* column = w < count ? lanes[begin + w].search->lane(lanes[begin + w].number) : nullptr;
-      double* out = first.products_.data() + w;
-      if (column == nullptr)
-        for (std::size_t i = 0; i < design.n; ++i) out[i * width] = 0.0;
-      else
-        for (std::size_t i = 0; i < design.n; ++i) out[i * width] = intercept[i] * column[i];
+      const Lane& lane = lanes[begin + std::min(w, count - 1)];
+      columns[w] = lane.search->lane(lane.number);
     }
+    multiply(terms.bx[0], nullptr, design.n, columns, width, first.products_.data());
     for (std::size_t j = 0; j < design.p; ++j) {
       if (!first.pair(0, j).open) continue;
       first.walk_pair(0, j, width, first.hinges_[0]);
@@ -303,18 +321,12 @@ void Updating::take_lanes(const Terms& terms, std::size_t slot, std::size_t firs
                           const Then& then) {
   const std::size_t lanes = lanes_for(count);
   const Parent& parent = parents_[slot];
-  const double* base = terms.bx[slot];
-  for (std::size_t w = 0; w < lanes; ++w) {
-    const double* column = w < count ? lane(first + w) : nullptr;
-    double* out = products_.data() + w;
-    if (w >= count)
-      for (std::size_t i = 0, m = parent.listed ? parent.support.size() : design_.n; i < m; ++i) out[i * lanes] = 0.0;
-    else if (parent.listed)
-      for (std::size_t i = 0; i < parent.support.size(); ++i)
-        out[i * lanes] = base[parent.support[i]] * column[parent.support[i]];
-    else
-      for (std::size_t i = 0; i < design_.n; ++i) out[i * lanes] = base[i] * column[i];
-  }
+  const double* columns[kLanes];  // the last one fills the lanes
+  for (std::size_t w = 0; w < lanes; ++w) columns[w] = lane(first + std::min(w, count - 1));
+  if (parent.listed)
+    multiply(parent.values.data(), parent.support.data(), parent.support.size(), columns, lanes, products_.data());
+  else
+    multiply(terms.bx[slot], nullptr, design_.n, columns, lanes, products_.data());
   team_.run(design_.p, [&](std::size_t j, int thread) {
     if (!pair(slot, j).open) return;
     walk_pair(slot, j, lanes, hinges_[thread]);

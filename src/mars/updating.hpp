@@ -147,8 +147,9 @@ class Updating {
   struct Parent {
     std::size_t synced = 0;  // lanes included in its sums, 0 if it has none
     bool listed = false;
-    double spread = 0.0;  // error bound of its best gain
-    std::vector<std::uint32_t> support;
+    double spread = 0.0;                 // error bound of its best gain
+    std::vector<std::uint32_t> support;  // cases in which its column is not zero, and the values there, if listed
+    std::vector<double> values;
   };
 
   double append_column();

@@ -1,4 +1,4 @@
-// numpy's arrays and our memory.
+// Conversion between arrays of numpy and memory of the core.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -26,12 +26,12 @@ Rows<const T> rows(const In2<T>& array) {
   return {array.data(), array.shape(0), array.shape(1)};
 }
 
-// Python checks what users give; this is for who calls the core with arrays that do not belong together.
+// Python checks the input of users; this check is for direct callers of the core.
 inline void require(bool holds, const char* message) {
   if (!holds) throw nb::value_error(message);
 }
 
-// A new array of numpy's that nothing has been written to.
+// A new, uninitialised array of numpy.
 template <class T>
 Out<T> make_array(std::initializer_list<std::size_t> shape) {
   std::size_t size = 1;

@@ -1,4 +1,4 @@
-// A call from Python into the loops: without the GIL, in threads, and open to Ctrl-C.
+// Calls from Python: without the GIL, in threads, interruptible by Ctrl-C.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -9,7 +9,7 @@
 
 namespace earthdof {
 
-// Lets Python look for signals now and then. A signal that raises ends the call.
+// Lets Python check for signals periodically. A signal handler that raises ends the call.
 class Signals : public Patience {
  public:
   bool is_over() override {
@@ -24,7 +24,7 @@ class Signals : public Patience {
   std::chrono::steady_clock::time_point asked_ = std::chrono::steady_clock::now();
 };
 
-// work(team) without the GIL.
+// Call work(team) without the GIL.
 template <class Work>
 auto in_threads(int n_threads, Work&& work) {
   try {

@@ -10,7 +10,7 @@ namespace earthdof {
 
 namespace {
 
-// work(E{}) with the software's numbers or with those of this machine.
+// Call work(E{}) with emulated numbers or with those of this machine.
 template <class Work>
 auto in_precision(bool emulated, Work&& work) {
   return emulated ? work(SoftExtended{}) : work(Extended{});
@@ -62,7 +62,7 @@ std::tuple<Out<double>, Out<double>> division(const In1<double>& a, const In1<do
 
 void bind_extended(nb::module_& m) {
   using namespace nb::literals;
-  // `emulated` computes in software also where the machine has the format, for tests.
+  // `emulated` computes in software even if the machine has the format, for tests.
   m.def("extended_sum", &sum, "values"_a, "emulated"_a = false);
   m.def("extended_mean", &mean, "values"_a, "emulated"_a = false);
   m.def("extended_variance", &variance, "values"_a, "emulated"_a = false);

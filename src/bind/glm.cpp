@@ -13,7 +13,7 @@ namespace earthdof {
 
 namespace {
 
-// The coefficients, or None if a column depends on those before it.
+// Coefficients, or None if a column depends on earlier ones.
 nb::object reweighted(const In2<double>& columns, const In1<double>& root, const In1<double>& target, double tolerance,
                       int n_threads) {
   const std::vector<double> coef = in_threads(n_threads, [&](Team& team) {
@@ -29,7 +29,7 @@ Out<double> each(const In1<double>& values) {
   Out<double> found = make_array<double>({n});
   const double* source = values.data();
   double* out = found.data();
-  nb::gil_scoped_release release;  // the models of several responses are fitted side by side
+  nb::gil_scoped_release release;  // models of several responses are fitted in parallel
   for (std::size_t i = 0; i < n; ++i) out[i] = Function(source[i]);
   return found;
 }
@@ -45,7 +45,7 @@ Out<double> deviances(const In1<double>& y, const In1<double>& mean, const In1<d
   return found;
 }
 
-// The sum of the columns times their coefficients, added up column by column.
+// Sum of the columns times their coefficients, column by column.
 Out<double> product(const In2<double>& columns, const In1<double>& coef) {
   require(columns.shape(0) == coef.shape(0), "there should be a coefficient for each column");
   const std::size_t n = columns.shape(1);

@@ -68,7 +68,7 @@ Out<double> reach(const Design& design) {
   return found;
 }
 
-// A table becomes an array without a copy.
+// Turn a table into an array without a copy.
 Out<double> handed_over(Table<double>&& table) {
   auto* owned = new Table<double>(std::move(table));
   nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<Table<double>*>(p); });
@@ -76,7 +76,7 @@ Out<double> handed_over(Table<double>&& table) {
   return Out<double>(owned->data(), 2, shape, owner);
 }
 
-// What a finished pass found, dependent columns dropped.
+// Result of a finished pass, without dependent columns.
 struct Collected {
   Table<double> columns;
   const Pass& pass;
@@ -134,8 +134,7 @@ nb::dict weighted_pass(const Design& design, const Settings& settings, const Col
   return Collected{std::move(columns), *pass}.to_dict();
 }
 
-// A pass that is taken step by step, by the calling thread alone: where the user is asked between the steps, and in
-// tests.
+// A pass that runs step by step in the calling thread: for `allowed` functions, and for tests.
 class Steps {
  public:
   Steps(const Design& design, const Settings& settings, const Columns& linpreds, const In2<double>& y, bool exact)
@@ -170,7 +169,7 @@ class Steps {
     }
   }
 
-  // The parents of the next step in the order in which they are searched, and what each of them uses.
+  // Parents of the next step in the order of the search, and the predictors that they use.
   std::vector<std::tuple<std::size_t, Out<std::int8_t>>> parents() const {
     std::vector<std::tuple<std::size_t, Out<std::int8_t>>> found;
     const Terms& terms = pass_->terms();
@@ -181,7 +180,7 @@ class Steps {
     }
     return found;
   }
-  // Say whether a predictor may extend a parent.
+  // Set whether a predictor may extend a parent.
   void allow(std::size_t slot, std::size_t pred, bool answer) {
     require_pair(slot, pred);
     char& allowed = pass_->terms().allowed[slot][pred];
@@ -195,7 +194,7 @@ class Steps {
     return Collected{std::move(columns), *pass_}.to_dict();
   }
 
-  // (slot, predictor, gain, what it may be at the most) of the pairs of the last step.
+  // (slot, predictor, gain, upper bound of the gain) of the pairs of the last step.
   std::vector<std::tuple<std::size_t, std::size_t, double, double>> gains() const {
     std::vector<std::tuple<std::size_t, std::size_t, double, double>> found;
     for (std::size_t slot = 0; slot < pass_->n_slots(); ++slot)
@@ -205,7 +204,7 @@ class Steps {
       }
     return found;
   }
-  // Best gain of a pair in the next step, as earth computes it.
+  // Best gain of a pair in the next step, in earth's arithmetic.
   double exact_gain(std::size_t slot, std::size_t pred) {
     require_pair(slot, pred);
     return pass_->exact_gain(slot, pred);

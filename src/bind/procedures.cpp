@@ -1,4 +1,4 @@
-// The loops of the procedures for Python.
+// The procedures for Python.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/tuple.h>
 

@@ -74,8 +74,7 @@ Table<double> back_substitute(Rows<const double> R, Rows<const double> Z) {
   return C;
 }
 
-// R A = R'^-1 is lower triangular with diagonal 1/R_ii, which gives row i of A, within the band, from the rows below
-// it.
+// R A = R'^-1 is lower triangular with diagonal 1/R_ii. Hence row i of A, within the band, follows from the rows below.
 Band band_inverse(Rows<const double> R) {
   const std::size_t k = R.rows;
   Band A(k, 4, 0.0);

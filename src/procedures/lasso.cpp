@@ -10,14 +10,14 @@ namespace earthdof {
 
 namespace {
 
-constexpr double kViolation = 1e-13;  // of a gradient that asks for a column, in units of |z|
-constexpr double kDependent = 1e-10;  // length of what the active columns leave of one that depends on them
+constexpr double kViolation = 1e-13;  // smallest gradient that adds a column, in units of |z|
+constexpr double kDependent = 1e-10;  // remainder of a unit column below which it depends on the active ones
 
 double sign_of(double value) { return value > 0 ? 1.0 : value < 0 ? -1.0 : 0.0; }
 
 }  // namespace
 
-// One row more than can be needed: a dependent column is found out only after its last step.
+// One row more than the rank: dependence of a column is detected after its last step.
 LassoPath::LassoPath(Rows<const double> columns)
     : columns_(columns),
       beta_(columns.rows, 0.0),
@@ -52,7 +52,7 @@ bool LassoPath::minimise(const double* z, const double* half) {
   return false;
 }
 
-// Move to the minimum on the active set; what crosses zero on the way leaves.
+// Move to the minimum on the active set; coefficients that cross zero leave it.
 void LassoPath::settle(const double* z, const double* half) {
   const Loops& l = loops();
   while (!active_.empty()) {
@@ -82,7 +82,7 @@ void LassoPath::settle(const double* z, const double* half) {
       return;
     }
     for (std::size_t i = 0; i < k; ++i) beta_[active_[i]] += share * (target[i] - beta_[active_[i]]);
-    // A column that leaves as it enters violated nothing but rounding: do not try it again.
+    // The violation of a column that leaves as it enters was rounding: do not add it again.
     blocked_[active_[leaving]] = share == 0.0;
     leave(static_cast<std::size_t>(leaving));
   }
@@ -119,7 +119,7 @@ void LassoPath::enter(std::size_t j) {
   active_.push_back(j);
 }
 
-// Append a column to q and t; false where it depends on the columns before it.
+// Append a column to q and t; false if it depends on earlier columns.
 bool LassoPath::factorise(const double* column) {
   const Loops& l = loops();
   const std::size_t k = active_.size(), r = columns_.width;
@@ -138,7 +138,7 @@ bool LassoPath::factorise(const double* column) {
   return true;
 }
 
-// Take the column at a position out of the model by Givens rotations.
+// Remove the column at a position from the model by Givens rotations.
 void LassoPath::leave(std::size_t position) {
   beta_[active_[position]] = sign_[active_[position]] = 0.0;
   const std::size_t last = active_.size() - 1;

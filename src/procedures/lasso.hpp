@@ -9,12 +9,12 @@
 
 namespace earthdof {
 
-// Solves for falling penalties, each solution started from the one before. The columns are rows here, of length one.
+// Solves for decreasing penalties, each from the previous solution. Columns are stored as rows of length one.
 class LassoPath {
  public:
   explicit LassoPath(Rows<const double> columns);
 
-  // Move to the minimum for other penalties; false if the steps do not end.
+  // Move to the minimum for other penalties; false if it does not converge.
   bool minimise(const double* z, const double* half);
   const std::vector<double>& beta() const { return beta_; }
 

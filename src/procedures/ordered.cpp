@@ -8,7 +8,7 @@ namespace earthdof {
 
 namespace {
 
-// The solver for one right-hand side.
+// Solver for one right-hand side.
 class Ordered {
  public:
   Ordered(Rows<const double> H, Rows<const double> gram, const double* b)
@@ -31,7 +31,7 @@ class Ordered {
       if (split == 0) return true;
       is_start_[split] = 1;
       if (!solve_blocks(next.data()) || next[split] <= next[split - 1]) {
-        // Only rounding speaks for this split: leave the block whole and try the next best.
+        // The gain of this split is rounding: keep the block and try the next best split.
         is_start_[split] = 0;
         refused[split] = 1;
         continue;
@@ -42,7 +42,7 @@ class Ordered {
     return false;
   }
 
-  // Where raising all later coefficients lowers the criterion fastest; 0 at the solution.
+  // Coefficient from which increasing all later ones decreases the criterion fastest; 0 at the solution.
   std::size_t best_split(const double* g, const std::vector<char>& refused) const {
     std::vector<double> gradient(J_);
     double size = 0.0;
@@ -68,7 +68,7 @@ class Ordered {
     return best;
   }
 
-  // Go from g towards `next`, as far as the order allows; true if all the way. Blocks that meet on the way are joined.
+  // Move from g towards `next` as far as the order allows, joining blocks that meet; true if it is reached.
   bool step(double* g, const double* next) {
     double share = 1.0;
     std::size_t meeting = 0;
@@ -89,7 +89,7 @@ class Ordered {
     return false;
   }
 
-  // Number the blocks; returns how many there are.
+  // Number the blocks; returns their number.
   std::size_t label() {
     std::size_t count = 0;
     for (std::size_t i = 0; i < J_; ++i) {

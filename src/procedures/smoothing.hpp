@@ -8,7 +8,7 @@
 
 namespace earthdof {
 
-// The design's triangle and Q'Y, and two penalty rows a column.
+// Triangle of the design, Q'Y, and two penalty rows per column.
 struct SmoothingProblem {
   Rows<const double> triangle, rotated, penalty;
 };
@@ -16,13 +16,13 @@ struct SmoothingProblem {
 // Column j of `coef` and entry j of `trace` with the lambda of response j.
 void solve_each(const SmoothingProblem& problem, const double* lams, Rows<double> coef, double* trace, Team& team);
 
-// The log lambda with the least GCV for each response: the best of a grid, then golden sections. `outside` are the sums
-// of squares outside of the design's column space, `n` the number of cases that GCV counts.
+// Log lambda with minimum GCV for each response: the best of a grid, then golden sections. `outside` are the sums of
+// squares outside the column space of the design, `n` is the number of cases in GCV.
 void minimise_gcv(const SmoothingProblem& problem, const double* outside, double n, const double* grid,
                   std::size_t grid_size, double* best, Team& team);
 
-// The four B-splines of order four that are not zero on an interval, by the recursion of Cox and de Boor: polynomials,
-// valid outside of it too.
+// The four B-splines of order four that are not zero on an interval, by the recursion of Cox and de Boor. They are
+// polynomials, also valid outside the interval.
 void nonzero_basis(const double* x, const std::int64_t* interval, std::size_t n, const double* knots, Rows<double> out);
 
 }  // namespace earthdof

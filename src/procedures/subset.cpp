@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kDependent = 1e-10;
 
-// The walk for one response: where it is on each level.
+// Depth-first search for one response: its position on each level.
 class Walker {
  public:
   Walker(Rows<const double> R, std::size_t largest, std::size_t smallest)
@@ -32,7 +32,7 @@ class Walker {
 
  private:
   void visit(std::size_t level, double leftover, double* best, bool* members) {
-    // Ordering a node pays while it is large (measured: two thirds of p).
+    // Ordering the columns of a node pays off if it is large (measured: two thirds of p).
     const std::size_t columns = p_ - level, kept = child_[level];
     double* bound = bound_[level];
     std::fill(bound, bound + p_, 0.0);
@@ -42,12 +42,12 @@ class Walker {
     for (std::size_t j = 0; j < p_; ++j) bound[j] += whole_[level];
   }
 
-  // The next branch that may hold a better subset, climbing as needed.
+  // Next branch that may contain a better subset, on this level or above.
   bool next_child(const double* best, std::size_t& level, std::size_t& j) {
     while (true) {
       j = child_[level]++;
       const std::size_t size = std::max(j + 1, smallest_);
-      // `best` falls with the size: where the whole set is no better, neither are later children.
+      // `best` decreases with the size: if the whole set is no better, later children are not either.
       if (j >= rank_[level] || size > std::min(largest_, p_ - level - 1) || whole_[level] >= best[size]) {
         if (level-- == 0) return false;
       } else if (bound_[level][j] < best[size]) {
@@ -111,7 +111,7 @@ std::size_t SubsetNode::triangularise(std::size_t k, std::size_t c) {
   return row;
 }
 
-// What the residual sum of squares grows by if one of the columns k to c is dropped.
+// Increase of the residual sum of squares if one of the columns k to c is dropped.
 void SubsetNode::losses(std::size_t k, std::size_t c, double* loss) const {
   const std::size_t z = w_.width() - 1, d = c - k;
   Table<double> inverse(d, d, 0.0);
@@ -163,7 +163,7 @@ std::size_t SubsetNode::drop(const SubsetNode& parent, std::size_t c, std::size_
       w_[row + 1][col] = cosine * b - sine * a;
     }
   }
-  // One row has become free: a column that was dependent may stand in for the one that went.
+  // One row is free: a dependent column may replace the one that was removed.
   const std::size_t free = rank - 1;
   if (free + 1 >= c) return rank - 1;
   std::size_t stand_in = free;

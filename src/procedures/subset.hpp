@@ -1,7 +1,7 @@
-// Best subsets: for every size the columns with the least residual sum of squares, by a depth-first walk.
+// Best subsets: for every size, the columns with the smallest residual sum of squares, by depth-first search.
 //
-// A node holds a triangle of its columns, and its children leave out one of them each. The residual sum of squares of a
-// set is a bound for all its subsets.
+// A node contains a triangle of its columns, and each child omits one of them. The residual sum of squares of a set is
+// a lower bound for all its subsets.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace earthdof {
 
-// [R z] of the columns of one node, with their names; the last column is z.
+// [R z] of the columns of one node and their names; the last column is z.
 class SubsetNode {
  public:
   SubsetNode(std::size_t r, std::size_t p) : w_(r, p + 1, 0.0), names_(p) {}
@@ -21,11 +21,11 @@ class SubsetNode {
   void set(Rows<const double> R, const double* z);
   // Householder reflections on rows and columns k to c; dependent columns go last. Returns the rank.
   std::size_t triangularise(std::size_t k, std::size_t c);
-  // Order the columns k to c by what dropping them would cost: the largest subtrees then get the best bounds.
+  // Order the columns k to c by the cost of dropping them, so that the largest subtrees have the best bounds.
   void put_strong_first(std::size_t k, std::size_t c, double* loss);
   // Become the child of a node with c columns that leaves out column j; returns its rank.
   std::size_t drop(const SubsetNode& parent, std::size_t c, std::size_t rank, std::size_t j);
-  // Note each leading subset that is the best of its size so far; returns the RSS of the whole set.
+  // Record each leading subset that is the best of its size so far; returns the RSS of the whole set.
   double record(std::size_t k, std::size_t rank, double leftover, std::size_t smallest, std::size_t largest,
                 double* best, bool* members) const;
 
@@ -37,7 +37,8 @@ class SubsetNode {
   std::vector<std::size_t> names_;
 };
 
-// Fill best[m][size] and members[m][size][p] for every row m of `responses`. Sizes between 0 and `smallest` are left.
+// Fill best[m][size] and members[m][size][p] for every row m of `responses`. Sizes between 0 and `smallest` are
+// unchanged.
 void search_best_subsets(Rows<const double> R, Rows<const double> responses, const double* leftover,
                          std::size_t smallest, Rows<double> best, bool* members, Team& team);
 

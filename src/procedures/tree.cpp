@@ -78,8 +78,8 @@ void TreeGrower::score(std::size_t feature, const double* y, const std::int64_t*
     Split& split = level_[at];
     if (split.low == split.high) continue;
     if (split.seen > 0 && x[i] > split.last) {
-      // With y centred in its node, a cut takes total^2 (1/n_left + 1/n_right) off the sum of squares; the node's own
-      // size is a common factor.
+      // With y centred in its node, a cut reduces the sum of squares by total^2 (1/n_left + 1/n_right); the size of the
+      // node is a common factor.
       const double gain = split.total * split.total / static_cast<double>(split.seen * (split.size - split.seen));
       if (gain > split.best) {
         split.best = gain;

@@ -1,4 +1,4 @@
-// Regression trees of a given depth: each split is the best of all.
+// Regression trees of a given depth: each split is the best one.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace earthdof {
 
-// Nodes of a tree, level by level; a leaf has feature, left and right -1.
+// Nodes of a tree, level by level; feature, left and right of a leaf are -1.
 struct TreeNodes {
   std::vector<std::int64_t> feature, left, right;
   std::vector<double> threshold;
@@ -19,14 +19,13 @@ struct TreeNodes {
   void add_leaf();
 };
 
-// Grows trees on one X, whose columns are rows here and sorted once.
+// Grows trees on one X, whose columns are stored as rows and sorted once.
 class TreeGrower {
  public:
-  // `order` has the rows of each column by ascending values, equal ones in their order.
+  // `order` contains the rows of each column by ascending values; equal values keep their order.
   TreeGrower(Rows<const double> columns, Rows<const std::int64_t> order) : columns_(columns), order_(order) {}
 
-  // Grow a tree for y, which is centred and of moderate size so that squares are safe. node[i] ends as the leaf of row
-  // i.
+  // Grow a tree for y, centred and scaled so that squares do not overflow. node[i] becomes the leaf of row i.
   void grow(const double* y, std::size_t depth, TreeNodes& nodes, std::int64_t* node);
 
  private:
@@ -44,7 +43,7 @@ class TreeGrower {
   std::vector<Split> level_;
 };
 
-// Running means of y in the leaves: equal values have exactly their value as mean.
+// Running means of y in the leaves; the mean of equal values is exact.
 void leaf_means(const double* y, const std::int64_t* leaf, std::size_t n, std::vector<double>& mean);
 
 // Fitted values and numbers of leaves of each row of `responses`; `unit_free` are the same, centred and scaled.

@@ -39,7 +39,7 @@ constexpr Ratio kFarTail = {
 
 }  // namespace
 
-// s <- 69069 s + 1 fifty times, then one word a step; the first of 625 is R's position.
+// s <- 69069 s + 1 fifty times, then one word per step; the first of 625 is R's position.
 Twister::Twister(std::uint32_t seed) {
   for (int i = 0; i < 51; ++i) seed = 69069 * seed + 1;
   for (std::uint32_t& word : words_) word = seed = 69069 * seed + 1;
@@ -84,7 +84,7 @@ void Twister::skip(std::uint64_t count) {
 }
 
 double uniform(std::uint32_t word) {
-  constexpr double kStep = 2.328306437080797e-10;  // R's 1/(2^32 - 1), half of which stands for 0
+  constexpr double kStep = 2.328306437080797e-10;  // R's 1/(2^32 - 1), half of which replaces 0
   return word == 0 ? 0.5 * kStep : word * 0x1p-32;
 }
 
@@ -106,7 +106,7 @@ void normal_quantiles(const double* p, double* quantile, std::size_t n) {
     }
     kCentre.times(q, r, quantile, count);
     for (std::size_t k = 0; k < n_tail; ++k) {
-      q[k] = std::copysign(1.0, q[tail[k]]);  // k is never above its place
+      q[k] = std::copysign(1.0, q[tail[k]]);  // k is at most tail[k]
       r[k] = root[k] - 1.6;
     }
     kTail.times(q, r, r, n_tail);
@@ -124,7 +124,7 @@ void draw_normals(Twister& twister, double* values, std::size_t n, Team& team) {
   for (std::size_t first = 0; first < n; first += kBlock) {
     const std::size_t count = std::min(kBlock, n - first);
     twister.draw(words, 2 * count);
-    // floor(2^27 u) of u = w / 2^32 is w >> 5, also where R moves u = 0 inside the interval
+    // floor(2^27 u) for u = w / 2^32 is w >> 5, even if R moves u = 0 into the interval
     for (std::size_t i = 0; i < count; ++i)
       values[first + i] = ((words[2 * i] >> 5) + uniform(words[2 * i + 1])) * 0x1p-27;
   }

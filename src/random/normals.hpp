@@ -8,18 +8,18 @@
 
 namespace earthdof {
 
-// The state of R's generator: 624 words, and how many of them are used up.
+// State of R's generator: 624 words and the number of those already used.
 class Twister {
  public:
   static constexpr std::size_t kWords = 624;
 
-  explicit Twister(std::uint32_t seed);  // what set.seed makes of a seed
+  explicit Twister(std::uint32_t seed);  // the state after set.seed(seed)
 
   // The next words.
   void draw(std::uint32_t* out, std::size_t count);
   void skip(std::uint64_t count);
 
-  // The words, and how many are used up: all that a copy needs.
+  // The words and the number of those used: the whole state.
   const std::uint32_t* words() const { return words_; }
   std::size_t position() const { return at_; }
   void restore(const std::uint32_t* words, std::size_t position);
@@ -37,7 +37,7 @@ class Twister {
   std::size_t at_ = kWords;
 };
 
-// R's runif: a word over 2^32, never 0.
+// R's runif: word / 2^32, never 0.
 double uniform(std::uint32_t word);
 
 // Quantiles of the standard normal by Wichura's AS 241 (PPND16), as R computes them.
@@ -48,8 +48,8 @@ inline double normal_quantile(double p) {
   return quantile;
 }
 
-// R's rnorm(n): two uniforms make one of 2^-59 resolution, then the quantile. The words come one after the other, the
-// quantiles are shared by the threads.
+// R's rnorm(n): quantiles of uniforms with a resolution of 2^-59, each from two words. The words are drawn
+// sequentially, the quantiles computed in parallel.
 void draw_normals(Twister& twister, double* values, std::size_t n, Team& team);
 
 }  // namespace earthdof

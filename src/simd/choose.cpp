@@ -1,4 +1,4 @@
-// Which version of the loops runs here.
+// Choice of the version of the loops for this processor.
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
@@ -43,7 +43,7 @@ struct Processor {
   bool has_avx2 = false, has_avx512 = false;
 };
 
-// By cpuid alone: __builtin_cpu_supports needs a part of the compiler's library that older systems lack.
+// Uses cpuid: __builtin_cpu_supports requires a part of the compiler's library that older systems lack.
 Processor ask_processor() {
   constexpr unsigned kSavesVectors = 1u << 27, kAvx = 1u << 28;                        // leaf 1, ecx
   constexpr unsigned kAvx2 = 1u << 5, kAvx512 = (1u << 16) | (1u << 17) | (1u << 31);  // leaf 7, ebx: F, DQ, VL
@@ -60,7 +60,7 @@ Processor ask_processor() {
 }
 #endif
 
-// The versions that this processor can run, the widest first.
+// Versions that this processor can run, the widest first.
 const std::vector<const Loops*>& runnable() {
   static const std::vector<const Loops*> found = [] {
     std::vector<const Loops*> versions;

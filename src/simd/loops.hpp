@@ -1,7 +1,7 @@
-// The loops that use vector instructions, compiled once for each instruction set.
+// Loops with vector instructions, compiled once for each instruction set.
 //
-// A sum whose order does not matter has kParts partial sums, added up at the end in a fixed order; no product
-// is fused with a sum. So all versions of a loop give the same bits, whatever the width of their vectors.
+// Sums whose order does not matter are split into kParts partial sums, which are added in a fixed order, and products
+// are never fused with sums. All versions of a loop therefore give the same bits, whatever the width of their vectors.
 #pragma once
 
 #include <cstddef>
@@ -9,13 +9,13 @@
 
 namespace earthdof {
 
-// The cases of a (parent, predictor) pair by descending x, and the knots between them.
+// Cases of a (parent, predictor) pair by descending x, and the knots between them.
 struct Walk {
   const double* x;           // of each case
-  const std::uint32_t* row;  // of each case: its row in the products
-  const std::int32_t* stop;  // of each knot: how many cases lie above it
-  const double* knot;        // of each knot: its x; nullptr where it is that of the next case
-  std::size_t count;         // knots
+  const std::uint32_t* row;  // of each case: row in the products
+  const std::int32_t* stop;  // of each knot: number of cases above it
+  const double* knot;        // of each knot: x; nullptr if it is the x of the next case
+  std::size_t count;         // number of knots
 };
 
 // Numbers in a cache line. Rows of numbers of knots have room for whole lines, so that the loops need no remainder.
@@ -23,24 +23,24 @@ constexpr std::size_t kLine = 8;
 
 inline std::size_t whole_lines(std::size_t count) { return (count + kLine - 1) / kLine * kLine; }
 
-// Sums of the knots of a pair against a model, see mars/knots.hpp.
+// Sums of the knots of a pair relative to a model, see mars/knots.hpp.
 struct Sums {
   double *v, *a, *b, *c;
   std::size_t responses, stride;  // A of response r begins at a + r * stride
 };
 
-// What the best knot of a pair is looked for with.
+// Quantities by which the best knot of a pair is found.
 struct Query {
   const double* slope;  // A/B of the linear candidate for each response, 0 without one
-  double inverse;       // its 1/B, 0 without one
-  double low, high;     // shares of |h|^2: below the first a knot is out, above the second it is in
-  double ceiling;       // gains from here on do not count
-  double slack;         // how far the ceiling may be off
+  double inverse;       // 1/B of the linear candidate, 0 without one
+  double low, high;     // shares of |h|^2 below which a knot is rejected, and above which it is accepted
+  double ceiling;       // larger gains are ignored
+  double slack;         // error bound of the ceiling
   double noise, rss_null;
 };
 
 constexpr std::size_t kExactColumns = 8;
-constexpr std::size_t kChunk = 8;  // columns side by side in a QR
+constexpr std::size_t kChunk = 8;  // columns processed simultaneously in a QR
 
 struct Bounds {
   double sure, most;
@@ -58,30 +58,30 @@ struct Loops {
   // out += factor v
   void (*add_scaled)(double* out, double factor, const double* v, std::size_t n);
 
-  // <h_k, column> of every knot k and of 1, 2, 4 or 8 columns at a time. `products` has a row per case, `hinge` a
+  // <h_k, column> of every knot k, for 1, 2, 4 or 8 columns simultaneously. `products` has a row per case, `hinge` a
   // row of whole lines per column.
   void (*walk1)(const Walk&, const double* products, double* hinge);
   void (*walk2)(const Walk&, const double* products, double* hinge);
   void (*walk4)(const Walk&, const double* products, double* hinge);
   void (*walk8)(const Walk&, const double* products, double* hinge);
 
-  // Take columns into account, one after the other, in the sums of all knots: their <h_k, q> (a row of whole lines per
-  // column), <y, q> (`stride` apart for the responses), and |q|^2, 0 or 1.
+  // Update the sums of all knots by columns with known <h_k, q> (a row of whole lines per column), <y, q> (`stride`
+  // apart for the responses), and |q|^2, 0 or 1.
   void (*update)(const Sums&, const double* hinge, std::size_t count, std::size_t columns, const double* z,
                  std::size_t stride, const double* weight);
-  // Largest gain below the ceiling that a knot adds to the linear candidate's.
+  // Largest gain below the ceiling that a knot adds to the gain of the linear candidate.
   double (*best_gain)(const Sums&, std::size_t count, const Query&);
-  // Largest gain that a knot surely adds, and the largest that one may add.
+  // Largest gain that a knot certainly adds, and the largest that one may add.
   Bounds (*bound_gain)(const Sums&, std::size_t count, const Query&);
-  // The same where no knot is out: of one whose share is not above `high` only the most is known, with a share of `low`
-  // at the least.
+  // The same if no knot is rejected: a knot whose share is not above `high` has only an upper bound, at a share of at
+  // least `low`.
   Bounds (*bound_any_gain)(const Sums&, std::size_t count, const Query&);
 
   // out = base max(sign (x - cut), 0); it may be x
   void (*hinge)(const double* base, const double* x, double cut, double sign, double* out, std::size_t n);
 
-  // Cases of earth's own walk, for kExactColumns columns side by side: slope += b row; covariance += step slope. `row`
-  // says which of the rows, `stride` numbers apart, is the case's.
+  // Cases of earth's own walk, for kExactColumns columns simultaneously: slope += b row; covariance += step slope.
+  // `row` is the row of each case; rows are `stride` numbers apart.
   void (*exact_cases)(double* slope, double* covariance, const double* rows, const std::uint32_t* row,
                       std::size_t stride, const double* b, const double* step, std::size_t count);
   // upper' = cosine upper + sine lower; lower' = lower - x upper: one rotation of a row.
@@ -89,7 +89,7 @@ struct Loops {
   // sums += element row, for each of n rows of `width` numbers, `stride` apart
   void (*lane_sums)(const double* element, const double* rows, std::size_t n, std::size_t stride, std::size_t width,
                     double* sums);
-  // The same for n rows of kChunk numbers, end to end, in one go with what comes before or after.
+  // The same for n contiguous rows of kChunk numbers, combined with the step before or after.
   // rows += last sums; next sums += element rows
   void (*chunk_add_sums)(const double* last, const double* element, double* rows, std::size_t n, const double* sums,
                          double* next_sums);
@@ -106,13 +106,13 @@ struct Loops {
                    const double* sums);
 };
 
-// The version for this processor, or what was chosen.
+// The version for this processor, unless another one was chosen.
 const Loops& loops();
 
 // Choose a version by name ("sse2", "avx2", "avx512", "neon", "plain"); false if this processor or build lacks it.
 bool choose_loops(const char* name);
 
-// Choose what PYEARTHDOF_INSTRUCTIONS names, if it is set; std::invalid_argument where there is no such version.
+// Choose the version named by PYEARTHDOF_INSTRUCTIONS, if set; throws std::invalid_argument for an unknown one.
 void choose_wanted_loops();
 
 }  // namespace earthdof

@@ -1,7 +1,7 @@
-// Fits in several threads, without Python, for the compiler's search for data races (make sanitize).
+// Fits in several threads, without Python, to detect data races (make sanitize).
 //
-// Every fit is made by one thread and by four, and two callers fit at once on one design: the numbers have to be the
-// same to the bit.
+// Every fit is computed by one thread and by four, and two callers fit simultaneously on one design. All results must
+// be equal to the bit.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
@@ -100,7 +100,7 @@ std::vector<Numbers> all_fits(const Data& data, const Design& design, int n_thre
           weighted_fit(data, design, true, team), many_fits(data, design, team)};
 }
 
-// A user who presses Ctrl-C after some questions.
+// Reports Ctrl-C after some checks.
 class Impatience : public Patience {
  public:
   bool is_over() override { return ++asked_ > 5; }
